@@ -1,0 +1,1 @@
+"""The engine: levels, traced arrays, primitives, linear programs. It knows no formula."""

@@ -1,0 +1,55 @@
+"""Batching: a value with one leading axis that the user's function does not see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import LostDerivativeError
+from .level import Level
+from .traced import FUNCTIONS, TracedArray
+
+__all__ = ["Batched", "batched", "unbatch"]
+
+
+class Batched(TracedArray):
+    """Many values at once: `primal` has the batch axis in front, `tangent` is its length."""
+
+    __slots__ = ()
+    kind = "batched"
+
+    @classmethod
+    def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        mine = tuple([type(a) is Batched and a.level is level for a in args])
+        values = tuple([a.primal if m else a for a, m in zip(args, mine, strict=True)])
+        n = next(a.tangent for a, m in zip(args, mine, strict=True) if m)
+        out = primitive.batch(values, mine, params)
+        if isinstance(out, tuple):
+            return tuple(batched(level, o, n) for o in out)
+        return batched(level, out, n)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.primal.shape[1:]
+
+    def __bool__(self) -> bool:
+        raise LostDerivativeError(
+            "a vmapped function branches on a batched value, which is many values at once: use "
+            "np.where or np.select, or a Python loop instead of vmap."
+        )
+
+
+def batched(level: Level, value: Any, n: int) -> Batched:
+    b = level.new(Batched)
+    b.level, b.primal, b.tangent = level, value, n
+    return b
+
+
+def unbatch(level: Level, x: Any, n: int) -> Any:
+    """The value of x with the batch axis in front; what does not depend on the batch is repeated."""
+    if type(x) is Batched and x.level is level:
+        return x.primal
+    if isinstance(x, TracedArray):
+        return FUNCTIONS[np.broadcast_to](x, (n, *x.shape))
+    return np.broadcast_to(np.asarray(x), (n, *np.shape(x))).copy()

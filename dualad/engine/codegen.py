@@ -1,0 +1,362 @@
+"""The fast paths: for each elementwise primitive and kind, functions generated once from its formulas.
+
+They handle what nearly every call is: operands of one level or constants, equal shapes, float64.
+All else goes to the general path (`bind`), which they agree with by construction: both are made
+from the same partials. Code is generated on first use.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .dual import Dual
+from .guard import has_nan, quiet
+from .primitive import Elementwise
+from .recorded import Recorded, pull_elementwise
+from .shape import fit
+from .traced import OBJECT, UFUNCS, TracedArray, as_operand
+
+__all__ = ["install", "operator_method"]
+
+float64 = np.float64
+F64 = np.dtype(np.float64)
+
+
+def mixed(primitive: Any, x: Any, y: Any) -> Any:
+    """The general path of an operator."""
+    other = y if isinstance(x, TracedArray) else x
+    if not isinstance(other, TracedArray):
+        if hasattr(other, "__dualad_face__"):
+            return NotImplemented
+        if not isinstance(other, (np.ndarray, np.generic, int, float, complex, list, tuple)):
+            return NotImplemented
+    return primitive(as_operand(x), as_operand(y))
+
+
+#: names the generated code refers to beside those of its formulas
+SCOPE: dict[str, Any] = {
+    "Dual": Dual,
+    "F64": F64,
+    "OBJECT": OBJECT,
+    "Recorded": Recorded,
+    "fit": fit,
+    "float64": float64,
+    "has_nan": has_nan,
+    "mixed": mixed,
+    "ndarray": np.ndarray,
+    "quiet": quiet,
+}
+
+PLAIN = "T is float or T is int or T is float64 or (T is ndarray and v.dtype is not OBJECT)"
+
+
+def scaled(t: str, text: str) -> str:
+    """Source of t times a partial; a partial 1 / d becomes one division."""
+    if text == "1":
+        return t
+    if text == "-1":
+        return f"-{t}"
+    body = ast.parse(text, mode="eval").body
+    if (
+        isinstance(body, ast.BinOp)
+        and isinstance(body.op, ast.Div)
+        and isinstance(body.left, ast.Constant)
+        and body.left.value == 1
+    ):
+        return f"{t} / ({ast.unparse(body.right)})"
+    return f"{t} * ({text})"
+
+
+class _Writer:
+    """Writes the functions of one primitive for one kind."""
+
+    def __init__(self, primitive: Elementwise):
+        self.p = primitive
+        self.arity = len(primitive.partials)
+        arguments = ", ".join(("out", *"xy"[: self.arity]))
+        self.formulas = [
+            "0" if p.constant == 0.0 else p.text or f"partial{k}({arguments})"
+            for k, p in enumerate(primitive.partials)
+        ]
+
+    @property
+    def call(self) -> str:
+        if self.p.operator is None:
+            return f"F({', '.join('xy'[: self.arity])})"
+        return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
+
+    def dual(self, active: str, pad: str) -> list[str]:
+        """Body that makes the dual of `out` from primals x, y and the operands u, v."""
+        tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
+        live = [a for a in active if self.formulas["xy".index(a)] != "0"]
+        total = " + ".join(scaled(tangents[a], self.formulas["xy".index(a)]) for a in live)
+        owner = "u" if "x" in active else "v"
+        lines = [f"out = {self.call}"]
+        if self.p.silent:
+            lines += ["with quiet():", f"    t = {total}"]
+        else:
+            lines += [f"t = {total}"]
+        if self.p.singular:
+            args = ", ".join("xy"[: self.arity])
+            given = ", ".join(
+                tangents[a] if a in active else "None" for a in "xy"[: self.arity]
+            )
+            lines += [
+                "if (t != t) if type(t) is float64 else has_nan(t):",
+                f"    t = P.jvp(({given},), out, ({args},), {{}})",
+            ]
+        lines += [
+            "if type(t) is not float64 or type(out) is not float64:",
+            "    if t.shape != out.shape or not (t.dtype is F64 is out.dtype):",
+            "        t = fit(t, out)",
+            f"L = {owner}.level",
+            "r = L.new(Dual)",
+            "r.level = L",
+            "r.primal = out",
+            "r.tangent = t",
+            "return r",
+        ]
+        return [pad + line for line in lines]
+
+    def reads(self, active: str) -> list[str]:
+        names: set[str] = set()
+        for a in active:
+            names |= self.p.partials["xy".index(a)].names
+        return [n for n in ("out", "x", "y") if n in names and n in ("out", *"xy"[: self.arity])]
+
+    def recorded(self, active: str, pad: str) -> list[str]:
+        """Body that records the operation if it is of one shape and float64."""
+        owner = "u" if "x" in active else "v"
+        own = dict(zip("xy", "uv", strict=True))
+        scalars = " and ".join(f"type({a}) is float64" for a in active)
+        arrays = " and ".join(f"{a}.shape == out.shape and {a}.dtype is F64" for a in active)
+        parents = ", ".join(f"{own[a]}.tangent" for a in active)
+        entry = ", ".join([f"pull_{active}", parents, *self.reads(active)])
+        primals = ", ".join("xy"[: self.arity])
+        given = ", ".join(f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity])
+        lines = [
+            f"out = {self.call}",
+            f"L = {owner}.level",
+            f"if ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays}):",
+            "    r = L.new(Recorded)",
+            "    r.level = L",
+            "    r.primal = out",
+            "    tape = L.tape",
+            "    r.tangent = len(tape)",
+            f"    tape.append(({entry}))",
+            "    return r",
+            f"return Recorded.record(P, L, ({primals},), ({given},), out, {{}})",
+        ]
+        return [pad + line for line in lines]
+
+    def body(self, kind: str, active: str, pad: str) -> list[str]:
+        return self.dual(active, pad) if kind == "Dual" else self.recorded(active, pad)
+
+    def pull(self, active: str) -> list[str]:
+        """The pull of the recorded entry, and its twins: guarded, and forward on linear variables."""
+        parents = [f"i{a}" for a in active]
+        head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
+        pad = "    "
+        lines = [f"def pull_{active}(c, e, g, own):", head]
+        if self.p.silent:
+            lines.append("    with quiet():")
+            pad = "        "
+        for a in active:
+            text = self.formulas["xy".index(a)]
+            lines += [
+                f"{pad}t = {scaled('c', text)}",
+                f"{pad}s = g[i{a}]",
+                f"{pad}g[i{a}] = t if s is None else s + t",
+            ]
+        lines += [f"def unpack_{active}(e):", head]
+        values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
+        args = ", ".join(values[n] for n in "xy"[: self.arity])
+        given = ", ".join(f"i{a}" if a in active else "None" for a in "xy"[: self.arity])
+        lines += [f"    return ({given},), {values['out']}, ({args},)"]
+        return lines
+
+    def patterns(self) -> list[str]:
+        if self.arity == 1:
+            return ["x"]
+        live = [a for a, f in zip("xy", self.formulas, strict=True) if f != "0"]
+        return [p for p in ("xy", "x", "y") if all(a in live for a in p)]
+
+    def complex_check(self, names: str, pad: str) -> list[str]:
+        if self.p.complex is None:
+            return []
+        test = " or ".join(f"{a}.dtype.kind == 'c'" for a in names)
+        return [f"{pad}if {test}:", f"{pad}    return P.complex({', '.join(names)})"]
+
+    def unary(self, kind: str) -> list[str]:
+        return [
+            "def op(u):",
+            *self.complex_check("u", "    "),
+            "    x = u.primal",
+            *self.body(kind, "x", "    "),
+        ]
+
+    def binary(self, kind: str) -> list[str]:
+        patterns = self.patterns()
+        general = "return mixed(P, u, v)"
+        lines = ["def op(u, v):", "    T = type(v)"]
+        if self.p.constant is not None:
+            condition, _ = self.p.constant
+            lines += [
+                f"    if (T is int or T is float) and {condition}:",
+                f"        return fast(P.constant[1], {kind!r})[0](u, v)",
+            ]
+        if "xy" in patterns and self.p.complex is None:
+            lines += [
+                f"    if T is {kind} and v.level is u.level:",
+                "        x = u.primal",
+                "        y = v.primal",
+                *self.body(kind, "xy", "        "),
+            ]
+        if "x" in patterns:
+            plain = PLAIN if self.p.complex is None else f"({PLAIN}) and u.dtype.kind != 'c' and T is not ndarray"
+            lines += [
+                f"    if {plain}:",
+                "        x = u.primal",
+                "        y = v",
+                *self.body(kind, "x", "        "),
+            ]
+        lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
+        if "y" in patterns and self.p.complex is None:
+            lines += [
+                f"    if {PLAIN.replace('v.dtype', 'u.dtype')}:",
+                "        x = u",
+                "        y = v.primal",
+                *self.body(kind, "y", "        "),
+            ]
+        lines += [f"    {general}"]
+        return lines
+
+    def source(self, kind: str) -> str:
+        lines = [] if kind == "Dual" else [x for p in self.patterns() for x in self.pull(p)]
+        lines += self.unary(kind) if self.arity == 1 else self.binary(kind)
+        return "\n".join(lines)
+
+
+def generate(primitive: Elementwise, kind: str) -> tuple[Callable, Callable | None]:
+    """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    writer = _Writer(primitive)
+    scope = {**primitive.namespace, **SCOPE, "P": primitive, "F": primitive.impl}
+    scope["fast"] = fast
+    scope.update({f"partial{k}": p.value for k, p in enumerate(primitive.partials)})
+    exec(compile(writer.source(kind), f"<{kind} {primitive.name}>", "exec"), scope)
+    if kind == "Recorded":
+        for p in writer.patterns():
+            _finish_pull(primitive, scope[f"pull_{p}"], scope[f"unpack_{p}"])
+    return scope["op"], scope.get("rop")
+
+
+def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
+    """Give a generated pull its twins by way of the general one."""
+
+    def general(entry: tuple) -> tuple:
+        parents, out, args = unpack(entry)
+        return (pull_elementwise, parents, primitive, args, {}, out, None)
+
+    # These entries are of one shape and dtype, so any tangent or cotangent serves as their Spec.
+    def guarded(ct: Any, entry: tuple, g: Any, own: set) -> None:
+        like = (ct,) * len(primitive.partials)
+        pull_elementwise.guarded(ct, (*general(entry)[:6], like), g, own)  # type: ignore[attr-defined]
+
+    def push(entry: tuple, v: Any, twin: str = "push") -> Any:
+        e = general(entry)
+        t = next(v[i] for i in e[1] if i is not None)
+        return getattr(pull_elementwise, twin)((*e[:5], t if e[5] is None else e[5], None), v)
+
+    pull.guarded = guarded
+    pull.push = push
+    pull.guarded_push = lambda entry, v: push(entry, v, "guarded_push")
+
+
+#: kind -> primitive -> (op, rop)
+_generated: dict[tuple[str, str], tuple[Callable, Callable | None]] = {}
+
+
+def fast(primitive: Elementwise, kind: str) -> tuple[Callable, Callable | None]:
+    key = (kind, primitive.name)
+    if key not in _generated:
+        _generated[key] = generate(primitive, kind)
+    return _generated[key]
+
+
+class _Lazy:
+    """An operator that is generated when it is first used, and then replaces itself."""
+
+    def __init__(self, cls: type, primitive: Elementwise, reflected: bool):
+        self.cls, self.primitive, self.reflected = cls, primitive, reflected
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        f = fast(self.primitive, self.cls.__name__)[self.reflected]
+        setattr(self.cls, self.name, f)
+        return self if instance is None else f.__get__(instance, owner)  # type: ignore[union-attr]
+
+
+def operator_method(primitive: Elementwise, reflected: bool = False) -> Callable[..., Any]:
+    """An operator method for the kinds without generated code."""
+    if len(primitive.partials) == 1:
+        return lambda u: primitive(u)
+    if reflected:
+        return lambda v, u: mixed(primitive, u, v)
+    return lambda u, v: mixed(primitive, u, v)
+
+
+def install(primitive: Elementwise, name: str, reflected: str | None = None) -> None:
+    """Make `name` (and its reflection) the operator of a primitive on all traced arrays."""
+    setattr(TracedArray, name, operator_method(primitive))
+    if reflected is not None:
+        setattr(TracedArray, reflected, operator_method(primitive, True))
+    for cls in (Dual, Recorded):
+        for method, swap in ((name, False), (reflected, True)):
+            if method is not None:
+                lazy = _Lazy(cls, primitive, swap)
+                lazy.name = method
+                setattr(cls, method, lazy)
+
+
+class _Table(dict):
+    """ufunc -> the generated functions of one kind; None where there are none."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+
+    def __missing__(self, ufunc: Any) -> Any:
+        rule = UFUNCS.get(ufunc)
+        plain = isinstance(rule, Elementwise) and len(rule.partials) <= 2
+        self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
+        return out
+
+
+def protocol(cls: type) -> Callable[..., Any]:
+    """The `__array_ufunc__` of a kind with generated code."""
+    table = _Table(cls.__name__)
+    general = TracedArray.__array_ufunc__
+
+    def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and method == "__call__":
+            f = table[ufunc]
+            if f is not None:
+                if len(inputs) == 1:
+                    return f[0](inputs[0])
+                x, y = inputs
+                if type(x) is cls:
+                    return f[0](x, y)
+                if type(y) is cls:
+                    return f[1](y, x)
+        return general(self, ufunc, method, *inputs, **kwargs)
+
+    return __array_ufunc__
+
+
+Dual.__array_ufunc__ = protocol(Dual)  # type: ignore[method-assign]
+Recorded.__array_ufunc__ = protocol(Recorded)  # type: ignore[method-assign]

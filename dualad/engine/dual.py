@@ -1,0 +1,38 @@
+"""Forward mode: a dual number is a primal with a tangent that is a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .level import Level
+from .traced import TracedArray, buffer
+
+__all__ = ["Dual", "make_dual"]
+
+
+class Dual(TracedArray):
+    """A value with the value of its tangent."""
+
+    __slots__ = ()
+    kind = "dual"
+
+    @classmethod
+    def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        primals = tuple([a.primal if type(a) is Dual and a.level is level else a for a in args])
+        tangents = tuple([a.tangent if type(a) is Dual and a.level is level else None for a in args])
+        out = primitive(*primals, **params)
+        return attach(level, out, primitive.jvp(tangents, out, primals, params))
+
+
+def attach(level: Level, out: Any, tangent: Any) -> Any:
+    """out with its tangent; None, a tangent known to be zero, makes no dual."""
+    if isinstance(out, tuple):
+        parts = tangent if tangent is not None else (None,) * len(out)
+        return tuple(attach(level, o, t) for o, t in zip(out, parts, strict=True))
+    return buffer(out) if tangent is None else make_dual(level, out, tangent)
+
+
+def make_dual(level: Level, primal: Any, tangent: Any) -> Dual:
+    d = level.new(Dual)
+    d.level, d.primal, d.tangent = level, primal, tangent
+    return d

@@ -1,0 +1,70 @@
+"""Levels: one running transformation each, ranked by a serial number that is never used again.
+
+An operation is handled by the highest level among its arguments, which sees all lower ones as
+constants. Dispatch reads levels off the values alone; nothing here is global but the counter.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+from typing import Any
+
+from ..errors import LeakError
+
+__all__ = ["Level"]
+
+_serial = itertools.count(1)
+
+
+def _leaked(name: str, *_: Any) -> Any:
+    raise LeakError(
+        f"a value that belongs to a finished {name} was used outside of it. Return it from the "
+        f"function that is transformed (has_aux=True carries extra results), or take "
+        f"dualad.stop_gradient(value) inside, before storing it."
+    )
+
+
+class _Closed:
+    """The tape of a finished level."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def append(self, entry: Any) -> None:
+        _leaked(self.name)
+
+    def __len__(self) -> int:
+        return _leaked(self.name)
+
+
+class Level:
+    """One running transformation.
+
+    `new` makes the values of the level. Closing replaces it, so that a leak is found by the
+    next operation on a leaked value, and an open level pays nothing for that.
+    """
+
+    __slots__ = ("name", "new", "rank", "tape")
+
+    def __init__(self, name: str):
+        self.name = name
+        self.rank = next(_serial)
+        self.new = object.__new__
+        self.tape: Any = []
+
+    @property
+    def is_open(self) -> bool:
+        return self.new is object.__new__
+
+    def close(self) -> None:
+        self.new = partial(_leaked, self.name)
+        self.tape = _Closed(self.name)
+
+    def __enter__(self) -> Level:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

@@ -1,0 +1,362 @@
+"""Primitives: the three families, what each states of its derivative, and dispatch by level.
+
+- `Elementwise` states one partial derivative per argument, a formula of (out, *inputs).
+- `Linear` states its transpose in each argument; it is its own derivative.
+- `Composite` states a forward rule per argument in terms of the first two families.
+
+No reverse formula exists but the transposes of linear operations.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinearityError
+from .guard import has_nan, quiet
+from .shape import fit, zeros
+from .traced import Spec, TracedArray, spec_of
+
+__all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
+
+#: Every primitive, by name: what the registry sweeps of the tests walk.
+PRIMITIVES: dict[str, Primitive] = {}
+
+INPUTS = ("x", "y", "z", "w")
+
+
+class Primitive:
+    """An operation with a derivative: calling it hands it to the highest level among its arguments."""
+
+    family = "primitive"
+
+    def __init__(self, impl: Callable[..., Any], name: str | None = None):
+        self.impl = impl
+        self.name = name or impl.__name__
+        self.__name__ = self.name
+        if self.name in PRIMITIVES:
+            raise ValueError(f"a primitive named {self.name!r} exists already")
+        PRIMITIVES[self.name] = self
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        top = None
+        for a in args:
+            if isinstance(a, TracedArray) and (top is None or a.level.rank > top.level.rank):
+                top = a
+        if top is None:
+            return self.impl(*args, **params)
+        return type(top).bind(self, top.level, args, params)
+
+    def __repr__(self) -> str:
+        return f"<{self.family} primitive {self.name}>"
+
+    def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        """The tangent of out; None where it is known to be zero."""
+        raise NotImplementedError
+
+    def out_spec(self, args: tuple, params: dict) -> Spec:
+        """The shape and dtype of the result on arguments of which only the Spec may be known."""
+        known = (
+            np.broadcast_to(np.zeros((), a.dtype), a.shape) if isinstance(a, Spec) else a
+            for a in args
+        )
+        return spec_of(self.impl(*known, **params))
+
+    def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
+        """Apply to arguments of which those marked carry a leading batch axis: loop and stack."""
+        from .traced import FUNCTIONS
+
+        n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
+        rows = [
+            self(*(a[k] if m else a for a, m in zip(args, mine, strict=True)), **params)
+            for k in range(max(n, 1))
+        ]
+        stack = FUNCTIONS[np.stack]
+        if isinstance(rows[0], tuple):
+            return tuple(stack(column)[:n] for column in zip(*rows, strict=True))
+        return stack(rows)[:n]
+
+    def not_linear(self, why: str) -> LinearityError:
+        return LinearityError(
+            f"a derivative rule is not linear in its tangent: {self.name} {why}. A jvp rule must be "
+            f"a linear function of the tangents, a backward rule of the cotangents; values that "
+            f"the rule only reads are saved by ctx.save_for_forward or closed over."
+        )
+
+
+class Opaque(Primitive):
+    """An operation whose result carries no derivative: predicates, indices, step functions."""
+
+    family = "constant"
+
+    def __init__(self, impl: Callable[..., Any], name: str | None = None, elementwise: bool = False):
+        super().__init__(impl, name)
+        self.elementwise = elementwise
+
+    def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
+        if self.elementwise:
+            return self(*align(args, mine), **params)
+        return super().batch(args, mine, params)
+
+    def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        return None
+
+
+class Partial:
+    """One partial derivative: a formula of (out, *inputs), as text or as a callable."""
+
+    __slots__ = ("constant", "names", "text", "value")
+
+    def __init__(self, formula: str | Callable[..., Any] | None, namespace: dict[str, Any]):
+        self.text = formula if isinstance(formula, str) else None
+        self.constant: float | None = None
+        if formula is None:
+            self.constant, self.names = 0.0, frozenset[str]()
+            self.value = lambda out, *inputs: 0.0
+        elif isinstance(formula, str):
+            tree = ast.parse(formula, mode="eval")
+            used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+            self.names = frozenset(used & {"out", *INPUTS})
+            if not used:
+                self.constant = float(eval(formula))
+            head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
+            self.value = eval(f"lambda {head}: {formula}", namespace)
+        else:
+            self.value = formula
+            self.names = frozenset({"out", *INPUTS})
+
+    def term(self, t: Any, out: Any, args: tuple, product: Callable[..., Any] | None = None) -> Any:
+        """This argument's share of the tangent: t times the partial."""
+        if self.constant == 1.0:
+            return t
+        if self.constant == -1.0:
+            return -t
+        d = self.value(out, *args)
+        return t * d if product is None else product(t, d)
+
+
+class Elementwise(Primitive):
+    """One partial derivative per argument.
+
+    singular: a slope may be infinite or NaN where the value is not, so a zero tangent is guarded.
+    silent:   the slope would give a NumPy warning where the function itself gives none.
+    linear:   positions of the arguments in which it is linear; joint: in all of them together.
+    complex:  what takes over for complex arguments.
+    constant: a condition on a Python number v as second argument, and the primitive for that case.
+    """
+
+    family = "elementwise"
+
+    def __init__(
+        self,
+        ufunc: Callable[..., Any],
+        *partials: str | Callable[..., Any] | None,
+        namespace: dict[str, Any],
+        name: str | None = None,
+        operator: str | None = None,
+        singular: bool = False,
+        silent: bool = False,
+        linear: Iterable[int] = (),
+        joint: bool = False,
+        complex: Callable[..., Any] | None = None,
+        constant: tuple[str, Elementwise] | None = None,
+    ):
+        super().__init__(ufunc, name)
+        self.partials = tuple(Partial(p, namespace) for p in partials)
+        self.namespace = namespace
+        self.operator = operator
+        self.singular = singular or silent
+        self.silent = silent
+        self.linear = frozenset(linear)
+        self.joint = joint
+        self.complex = complex
+        self.constant = constant
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        if self.complex is not None and any(
+            isinstance(a, TracedArray) and a.dtype.kind == "c" for a in args
+        ):
+            return self.complex(*args)
+        return super().__call__(*args, **params)
+
+    def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        total = self._sum(tangents, out, args, None)
+        if total is None:
+            return None
+        if self.singular and has_nan(total):
+            from .shape import zero_wins
+
+            total = self._sum(tangents, out, args, zero_wins)
+        return fit(total, out)
+
+    def _sum(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
+        if product is not None or self.silent:
+            with quiet():
+                return self._terms(tangents, out, args, product)
+        return self._terms(tangents, out, args, product)
+
+    def _terms(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
+        total = None
+        for t, p in zip(tangents, self.partials, strict=True):
+            if t is not None and p.constant != 0.0:
+                term = p.term(t, out, args, product)
+                total = term if total is None else total + term
+        return total
+
+    def coefficient(self, k: int, out: Any, args: tuple) -> Any:
+        """The partial derivative in argument k; None stands for one."""
+        p = self.partials[k]
+        if p.constant is not None:
+            return None if p.constant == 1.0 else p.constant
+        if self.singular:
+            with quiet():
+                return p.value(out, *args)
+        return p.value(out, *args)
+
+    def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
+        return self(*align(args, mine))
+
+    def out_spec(self, args: tuple, params: dict) -> Spec:
+        shape = np.broadcast_shapes(*(np.shape(a) if not hasattr(a, "shape") else a.shape for a in args))
+        dtype = np.result_type(*(a.dtype if hasattr(a, "dtype") else a for a in args))
+        return Spec(shape, dtype)
+
+
+class Linear(Primitive):
+    """Linear in each argument that has a transpose; with joint=True in all of them together.
+
+    transposes: for each positional argument a function (cotangent, *args, **params), where the
+    linear arguments may be given as their Spec; None for an argument that has no derivative.
+    batch:      (args, mine, params) -> result, batch axes leading; default: loop and stack.
+    spec:       (*args, **params) -> Spec; default: the operation on zeros.
+    show:       (*names, **params) -> NumPy expression, for printing.
+    add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
+    """
+
+    family = "linear"
+
+    def __init__(
+        self,
+        impl: Callable[..., Any],
+        *transposes: Callable[..., Any] | None,
+        joint: bool = False,
+        variadic: bool = False,
+        batch: Callable[..., Any] | None = None,
+        spec: Callable[..., Spec] | None = None,
+        show: Callable[..., str] | None = None,
+        add_into: Callable[..., None] | None = None,
+        name: str | None = None,
+    ):
+        super().__init__(impl, name)
+        self.transposes = transposes
+        self.joint = joint
+        self.variadic = variadic
+        self._batch = batch
+        self._spec = spec
+        self.show = show
+        self.add_into = add_into
+
+    def transpose_in(self, k: int) -> Callable[..., Any] | None:
+        if self.variadic:
+            transpose = self.transposes[0]
+            assert transpose is not None
+            return lambda ct, *args, **params: transpose(ct, k, *args, **params)
+        return self.transposes[k]
+
+    def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        if self.joint:
+            moved = tuple(
+                t if t is not None else a if self.transpose_in(k) is None else zeros(spec_of(a))
+                for k, (t, a) in enumerate(zip(tangents, args, strict=True))
+            )
+            return fit(self(*moved, **params), out)
+        total = None
+        for k, t in enumerate(tangents):
+            if t is not None and self.transpose_in(k) is not None:
+                term = self(*args[:k], t, *args[k + 1 :], **params)
+                total = term if total is None else total + term
+        return None if total is None else fit(total, out)
+
+    def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
+        if self._batch is None:
+            return super().batch(args, mine, params)
+        return self._batch(args, mine, **params)
+
+    def out_spec(self, args: tuple, params: dict) -> Spec:
+        if self._spec is not None:
+            return self._spec(*args, **params)
+        return super().out_spec(args, params)
+
+
+class Composite(Primitive):
+    """A forward rule per argument, (tangent, out, *args, **params) -> tangent of out.
+
+    None for an argument without derivative. With whole=True the one rule takes all tangents
+    as a tuple, None standing for zero.
+    """
+
+    family = "composite"
+
+    def __init__(
+        self,
+        impl: Callable[..., Any],
+        *rules: Callable[..., Any] | None,
+        whole: bool = False,
+        name: str | None = None,
+        batch: Callable[..., Any] | None = None,
+    ):
+        super().__init__(impl, name)
+        self.rules = rules
+        self.whole = whole
+        self._batch = batch
+
+    def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        return fit_all(self.rule(tangents, out, args, params), out)
+
+    def rule(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        if self.whole:
+            assert self.rules[0] is not None
+            return self.rules[0](tangents, out, *args, **params)
+        total = None
+        for t, rule in zip(tangents, self.rules, strict=True):
+            if t is not None and rule is not None:
+                total = add_all(total, rule(t, out, *args, **params))
+        return total
+
+    def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
+        if self._batch is None:
+            return super().batch(args, mine, params)
+        return self._batch(args, mine, **params)
+
+
+def add_all(a: Any, b: Any) -> Any:
+    """a + b for tangents that may be symbolic zeros or tuples of tangents."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, tuple):
+        return tuple(add_all(p, q) for p, q in zip(a, b, strict=True))
+    return a + b
+
+
+def fit_all(t: Any, out: Any) -> Any:
+    if t is None:
+        return None
+    if isinstance(out, tuple):
+        return tuple(None if p is None else fit(p, o) for p, o in zip(t, out, strict=True))
+    return fit(t, out)
+
+
+def align(args: tuple, mine: tuple[bool, ...]) -> list[Any]:
+    """Give the batched arguments of an elementwise operation one common rank after the batch axis."""
+    from .traced import FUNCTIONS
+
+    rank = max(getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True))
+    out = []
+    for a, m in zip(args, mine, strict=True):
+        if m and a.ndim - 1 < rank:
+            a = FUNCTIONS[np.reshape](a, (a.shape[0],) + (1,) * (rank - a.ndim + 1) + a.shape[1:])
+        out.append(a)
+    return out

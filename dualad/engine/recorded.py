@@ -1,0 +1,253 @@
+"""Reverse mode: a dual whose tangent is a recorded linear variable, and the sweep that transposes.
+
+A tape is a list. An entry is a tuple that begins with its pull rule; the number of a linear
+variable is the position of the entry that made it, and the first entries are the inputs.
+
+    pull(cotangent, entry, g, own)   adds the share of each parent to g[parent]
+    pull.push(entry, v)              the tangent of the entry from those of its parents
+    pull.guarded                     the same pull with zero_wins for its products
+
+g holds one cotangent a variable, None for zero; own the numbers of those whose array belongs to
+the sweep, so that it may be added to in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .guard import has_nan, quiet
+from .level import Level
+from .primitive import Composite, Elementwise, Linear
+from .shape import fit, unfit, zero_wins
+from .traced import Spec, TracedArray, buffer, spec_of
+
+__all__ = ["Recorded", "add_cotangent", "entry_for", "recorded", "sweep"]
+
+
+class Recorded(TracedArray):
+    """A value whose tangent is the number of a linear variable on its level's tape."""
+
+    __slots__ = ()
+    kind = "recorded"
+
+    @classmethod
+    def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        mine = [type(a) is Recorded and a.level is level for a in args]
+        primals = tuple([a.primal if m else a for a, m in zip(args, mine, strict=True)])
+        out = primitive(*primals, **params)
+        parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
+        return cls.record(primitive, level, primals, parents, out, params)
+
+    @classmethod
+    def record(
+        cls, primitive: Any, level: Level, primals: tuple, parents: tuple, out: Any, params: dict
+    ) -> Any:
+        entry = entry_for(primitive, primals, parents, out, params)
+        if entry is None:
+            return tuple(map(buffer, out)) if isinstance(out, tuple) else buffer(out)
+        k = len(level.tape)
+        level.tape.append(entry)
+        if not isinstance(out, tuple):
+            return recorded(level, out, k)
+        return tuple(cls._part(level, k, j, o, len(out)) for j, o in enumerate(out))
+
+    @classmethod
+    def _part(cls, level: Level, k: int, j: int, out: Any, n: int) -> Any:
+        if np.dtype(out.dtype).kind not in "fc":
+            return out
+        i = len(level.tape)
+        level.tape.append((pull_part, k, j, n))
+        return recorded(level, out, i)
+
+
+def recorded(level: Level, primal: Any, variable: int) -> Recorded:
+    r = level.new(Recorded)
+    r.level, r.primal, r.tangent = level, primal, variable
+    return r
+
+
+def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple | None:
+    """The tape entry of an operation, keeping what its rule reads; None for a zero derivative."""
+    if isinstance(primitive, Elementwise):
+        active = tuple(
+            None if p.constant == 0.0 else i for i, p in zip(parents, primitive.partials, strict=True)
+        )
+        if all(i is None for i in active):
+            return None
+        names = set().union(
+            *(p.names for i, p in zip(active, primitive.partials, strict=True) if i is not None)
+        )
+        reads = tuple([a if n in names else spec_of(a) for a, n in zip(args, "xyzw", strict=False)])
+        kept = out if "out" in names else spec_of(out)
+        return (pull_elementwise, active, primitive, reads, params, kept, specs(args, active))
+    if isinstance(primitive, Linear):
+        active = tuple(
+            None if i is None or primitive.transpose_in(k) is None else i
+            for k, i in enumerate(parents)
+        )
+        n = sum(i is not None for i in active)
+        if n == 0:
+            return None
+        forget = n == 1 or primitive.joint
+        reads = tuple(
+            [
+                spec_of(a) if i is not None and forget else a
+                for a, i in zip(args, active, strict=True)
+            ]
+        )
+        return (pull_linear, active, primitive, reads, params, spec_of(out), specs(args, active))
+    if isinstance(primitive, Composite):
+        return (pull_composite, parents, primitive, args, params, out, specs(args, parents))
+    return None
+
+
+def specs(args: tuple, parents: tuple) -> tuple:
+    return tuple([None if i is None else spec_of(a) for a, i in zip(args, parents, strict=True)])
+
+
+def add_cotangent(g: Any, i: Any, ct: Any) -> None:
+    s = g[i]
+    g[i] = ct if s is None else s + ct
+
+
+# --- the pull rules of the three families ----------------------------------------------------
+
+
+def multiply(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def conjugate(d: Any) -> Any:
+    return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d
+
+
+def pull_elementwise(
+    ct: Any, entry: tuple, g: Any, own: set, product: Callable[..., Any] = multiply
+) -> None:
+    _, parents, primitive, args, _, out, like = entry
+    for k, i in enumerate(parents):
+        if i is not None:
+            d = primitive.coefficient(k, out, args)
+            share = ct if d is None else product(ct, conjugate(d))
+            add_cotangent(g, i, unfit(share, like[k]))
+
+
+def push_elementwise(entry: tuple, v: Any, product: Callable[..., Any] = multiply) -> Any:
+    _, parents, primitive, args, _, out, _ = entry
+    total = None
+    for k, i in enumerate(parents):
+        if i is not None:
+            d = primitive.coefficient(k, out, args)
+            term = v[i] if d is None else product(v[i], d)
+            total = term if total is None else total + term
+    return fit(total, out)
+
+
+def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    _, parents, primitive, args, params, _, like = entry
+    for k, i in enumerate(parents):
+        if i is None:
+            continue
+        if primitive.add_into is not None and not isinstance(ct, TracedArray):
+            if add_in_place(ct, primitive, params, g, i, own, like[k]):
+                continue
+        share = primitive.transpose_in(k)(ct, *args, **params)
+        add_cotangent(g, i, unfit(share, like[k]))
+
+
+def add_in_place(ct: Any, primitive: Any, params: dict, g: Any, i: Any, own: set, like: Spec) -> bool:
+    """Scatter into an array the sweep owns: n indexings of one array cost O(n) in all."""
+    into = g[i]
+    if i not in own:
+        if isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
+            return False
+        into = np.zeros(like.shape, like.dtype) if into is None else np.array(into, like.dtype)
+        own.add(i)
+        g[i] = into
+    elif isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
+        return False
+    primitive.add_into(into, ct, **params)
+    return True
+
+
+def push_linear(entry: tuple, v: Any) -> Any:
+    _, parents, primitive, args, params, out, like = entry
+    tangents = tuple([None if i is None else v[i] for i in parents])
+    return primitive.jvp(tangents, out, args, params)
+
+
+def pull_composite(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    from .linear import program_of_rule
+
+    parents = entry[1]
+    program = program_of_rule(entry)
+    shares = program.pull(ct if isinstance(ct, list) else [ct])
+    for i, share in zip([i for i in parents if i is not None], shares, strict=True):
+        if share is not None:
+            add_cotangent(g, i, share)
+
+
+def push_composite(entry: tuple, v: Any) -> Any:
+    _, parents, primitive, args, params, out, _ = entry
+    tangents = tuple([None if i is None else v[i] for i in parents])
+    return primitive.jvp(tangents, out, args, params)
+
+
+def pull_part(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """One output of an operation that has several."""
+    _, k, j, n = entry
+    if g[k] is None:
+        g[k] = [None] * n
+    g[k][j] = ct if g[k][j] is None else g[k][j] + ct
+
+
+def push_part(entry: tuple, v: Any) -> Any:
+    _, k, j, _ = entry
+    return v[k][j]
+
+
+pull_elementwise.push = push_elementwise  # type: ignore[attr-defined]
+pull_elementwise.guarded = partial(pull_elementwise, product=zero_wins)  # type: ignore[attr-defined]
+pull_elementwise.guarded_push = partial(push_elementwise, product=zero_wins)  # type: ignore[attr-defined]
+pull_linear.push = push_linear  # type: ignore[attr-defined]
+pull_composite.push = push_composite  # type: ignore[attr-defined]
+pull_part.push = push_part  # type: ignore[attr-defined]
+
+
+# --- the sweep ---------------------------------------------------------------------------------
+
+
+def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = False) -> list[Any]:
+    """Transpose a tape: the cotangents of its inputs from those of some variables.
+
+    Products run unguarded; where the result holds a NaN the sweep is repeated with products in
+    which zero wins over infinity.
+    """
+    out = _sweep(tape, inputs, seeds, False)
+    if any(c is not None and has_nan(c) for c in out):
+        with quiet():
+            out = _sweep(tape, inputs, seeds, True)
+    if free:
+        tape.clear()
+    return out
+
+
+def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool) -> list[Any]:
+    g: list[Any] = [None] * len(tape)
+    own: set[int] = set()
+    for i, ct in seeds:
+        add_cotangent(g, i, ct)
+    for k in range(max((i for i, _ in seeds), default=-1), inputs - 1, -1):
+        ct = g[k]
+        if ct is not None:
+            g[k] = None
+            entry = tape[k]
+            pull = entry[0]
+            if guarded:
+                pull = getattr(pull, "guarded", pull)
+            pull(ct, entry, g, own)
+    return g[:inputs]

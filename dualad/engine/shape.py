@@ -1,0 +1,52 @@
+"""Bringing tangents to the shape and dtype of outputs, and cotangents to those of arguments.
+
+`fit` and `unfit` are each other's transposes. The few linear primitives they need are bound in
+`ops.structure`, where all of that kind are stated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .traced import FUNCTIONS, Spec
+
+__all__ = ["BOUND", "fit", "sum_to", "unfit", "zero_wins", "zeros"]
+
+#: Linear primitives the engine itself uses: cast, zero_wins, sum_axes.
+BOUND: dict[str, Any] = {}
+
+
+def fit(t: Any, out: Any) -> Any:
+    """Bring a tangent to the shape and dtype of its output (a value or a Spec)."""
+    if not hasattr(t, "dtype"):
+        t = np.asarray(t)
+    if t.shape != out.shape:
+        t = FUNCTIONS[np.broadcast_to](t, out.shape)
+    return t if t.dtype == out.dtype else BOUND["cast"](t, dtype=out.dtype)
+
+
+def unfit(ct: Any, spec: Any) -> Any:
+    """Bring a cotangent to the shape and dtype of its argument: the transpose of `fit`."""
+    if ct.shape != spec.shape:
+        ct = sum_to(ct, spec.shape)
+    return ct if ct.dtype == spec.dtype else BOUND["cast"](ct, dtype=spec.dtype)
+
+
+def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which `shape` would be broadcast to x's: the transpose of that."""
+    lead = len(x.shape) - len(shape)
+    ones = tuple(k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1)
+    x = BOUND["sum_axes"](x, axes=tuple(range(lead)) + ones)
+    return x if x.shape == shape else FUNCTIONS[np.reshape](x, shape)
+
+
+def zero_wins(a: Any, b: Any) -> Any:
+    """a * b, but 0 wherever a is 0."""
+    return BOUND["zero_wins"](a, b)
+
+
+def zeros(spec: Spec) -> np.ndarray:
+    """A zero array that takes no memory; read only."""
+    return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)

@@ -1,0 +1,310 @@
+"""The traced array: what every kind of tracked value has in common, and NumPy's dispatch protocols.
+
+The kinds (dual, recorded, linear variable, batched, buffer) share one slot layout, so that an
+array can change its kind when something of another level is written into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import LostDerivativeError, MissingRuleError, NotDifferentiableError
+from .level import Level
+
+__all__ = [
+    "FUNCTIONS",
+    "Buffer",
+    "Spec",
+    "TracedArray",
+    "as_value",
+    "raw",
+    "spec_of",
+    "ufunc_rule",
+]
+
+#: NumPy function -> what handles it when an argument is traced.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+#: ufunc -> what handles a plain call of it.
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
+#: (ufunc, method) -> what handles ufunc.reduce, ufunc.outer, ...
+UFUNC_METHODS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {}
+
+OBJECT = np.dtype(object)
+FLOAT64 = np.dtype(np.float64)
+
+
+class Spec:
+    """Shape and dtype of a value, without the value."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any):
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
+
+    def __repr__(self) -> str:
+        return f"{np.dtype(self.dtype).name}[{','.join(map(str, self.shape))}]"
+
+
+def spec_of(x: Any) -> Spec:
+    """The Spec of any value: traced, array, scalar or Spec."""
+    if hasattr(x, "dtype") and hasattr(x, "shape"):
+        return Spec(x.shape, x.dtype)
+    a = np.asarray(x)
+    return Spec(a.shape, a.dtype)
+
+
+class TracedArray:
+    """An array that belongs to a running transformation.
+
+    It has the names and the meaning of `numpy.ndarray`. `primal` is its value one level
+    further down, `tangent` what its own level tracks of it.
+    """
+
+    __slots__ = ("__weakref__", "_base", "_views", "level", "primal", "tangent")
+
+    level: Level
+    primal: Any
+    tangent: Any
+
+    kind = "traced"
+    __array_priority__ = 1000.0
+
+    @classmethod
+    def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        """Apply a primitive whose highest argument belongs to `level`."""
+        raise NotImplementedError
+
+    # --- NumPy's protocols -----------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        for a in inputs:
+            if not isinstance(a, TracedArray) and hasattr(a, "__dualad_face__"):
+                return NotImplemented
+        if kwargs:
+            from .inplace import ufunc_with_keywords
+
+            return ufunc_with_keywords(ufunc, method, inputs, kwargs)
+        return ufunc_rule(ufunc, method)(*map(as_operand, inputs))
+
+    def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        for t in types:
+            if hasattr(t, "__dualad_face__"):
+                return NotImplemented
+        rule = FUNCTIONS.get(func)
+        if rule is None:
+            raise missing_rule(f"numpy.{getattr(func, '__name__', func)}")
+        return rule(*args, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if self.shape == () and (dtype is None or np.dtype(dtype) == OBJECT):
+            out = np.empty((), dtype=object)
+            out[()] = self
+            return out
+        raise lost(
+            "conversion to a plain ndarray (np.asarray, np.array, or storing into an ndarray)",
+            "use np.stack or np.concatenate to assemble an array, np.zeros_like(x) or "
+            "dualad.numpy.zeros for a buffer to write into, or dualad.stop_gradient(x) where the "
+            "derivative is not wanted",
+        )
+
+    def _lost(self, what: str) -> Any:
+        raise lost(
+            what,
+            "compute with NumPy functions (np.sin instead of math.sin) and keep the value traced, "
+            "or take dualad.stop_gradient(x) first where the derivative is not wanted",
+        )
+
+    def __float__(self) -> float:
+        return self._lost("float(x)")
+
+    def __int__(self) -> int:
+        return self._lost("int(x)")
+
+    def __complex__(self) -> complex:
+        return self._lost("complex(x)")
+
+    def __index__(self) -> int:
+        return self._lost("the use of a traced value as an index")
+
+    def item(self, *args: Any) -> Any:
+        """Refused: a Python number has no derivative."""
+        return self._lost("x.item()")
+
+    def tolist(self) -> Any:
+        """A nested list of 0-d traced arrays."""
+        return [v.tolist() for v in self] if self.shape else self
+
+    # --- what is known without computing --------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.primal.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.primal.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for d in self.shape:
+            n *= d
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return bool(self.primal)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.primal!r})"
+
+    def __str__(self) -> str:
+        return str(self.primal)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.primal, spec)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> Any:
+        raise LostDerivativeError(
+            "a traced array cannot be pickled: it lives only inside its transformation. "
+            "Return it from the transformed function and pickle the result."
+        )
+
+
+class Buffer(TracedArray):
+    """An array without any derivative that can take traced values by assignment.
+
+    This is what `np.zeros_like(x)` gives for a traced x. Its level is below all others.
+    """
+
+    __slots__ = ()
+    kind = "buffer"
+
+    @classmethod
+    def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        out = primitive(*(a.primal if type(a) is Buffer else a for a in args), **params)
+        return tuple(map(buffer, out)) if isinstance(out, tuple) else buffer(out)
+
+
+BOTTOM = Level("buffer")
+BOTTOM.rank = 0
+
+
+def buffer(value: Any) -> Any:
+    """Wrap a plain value; what is traced already, or has no tangent space, stays itself."""
+    if isinstance(value, TracedArray) or np.dtype(value.dtype).kind not in "fc":
+        return value
+    b = object.__new__(Buffer)
+    b.level, b.primal, b.tangent = BOTTOM, value, None
+    return b
+
+
+def raw(x: Any) -> Any:
+    """The plain value under all levels."""
+    while isinstance(x, TracedArray):
+        x = x.primal
+    return x
+
+
+def ufunc_rule(ufunc: Any, method: str = "__call__") -> Callable[..., Any]:
+    """What handles a ufunc, or one of its methods, on traced values."""
+    rule = UFUNCS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
+    if rule is None:
+        name = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
+        raise missing_rule(f"the ufunc {name}")
+    return rule
+
+
+def missing_rule(name: str) -> MissingRuleError:
+    return MissingRuleError(
+        f"{name} has no derivative rule. Give one: dualad.defelementwise(ufunc, *partials) for a "
+        f"ufunc, @dualad.custom_jvp for a function; or pass it dualad.stop_gradient(x) where "
+        f"the derivative is not wanted."
+    )
+
+
+def lost(what: str, remedy: str) -> LostDerivativeError:
+    return LostDerivativeError(f"{what} would drop the derivative of a traced array: {remedy}.")
+
+
+def as_operand(x: Any) -> Any:
+    """What an operation may meet beside a traced value: object arrays and lists are stacked."""
+    if isinstance(x, np.ndarray):
+        return x if x.dtype is not OBJECT else stack_objects(x)
+    if isinstance(x, (list, tuple)):
+        return stack_objects(x)
+    return x
+
+
+def stack_objects(x: Any) -> Any:
+    """An object array, or a nested list, of traced scalars and numbers as one array."""
+    if isinstance(x, np.ndarray) and x.dtype is not OBJECT:
+        return x
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        return as_value(x[()])
+    if isinstance(x, (list, tuple, np.ndarray)):
+        parts = [stack_objects(v) for v in x]
+        if not any(isinstance(p, TracedArray) for p in parts):
+            return np.asarray(parts, dtype=None if parts else FLOAT64)
+        return FUNCTIONS[np.stack](parts)
+    return x
+
+
+def as_value(x: Any, name: str = "value") -> Any:
+    """Bring something from outside to what the engine computes with, or refuse it."""
+    if isinstance(x, TracedArray):
+        return x
+    t = type(x)
+    if t is float:
+        return np.float64(x)
+    if t is complex:
+        return np.complex128(x)
+    if t is np.ndarray or isinstance(x, np.generic):
+        if x.dtype.kind in "fciub":
+            return x
+        if x.dtype is OBJECT:
+            return stack_objects(x)
+    elif t in (int, bool):
+        return np.asarray(x)[()]
+    elif t in (list, tuple):
+        return stack_objects(x)
+    elif isinstance(x, np.ndarray):
+        raise NotDifferentiableError(
+            f"{name} is a {t.__module__}.{t.__qualname__}, an ndarray subclass whose operations "
+            f"differ from ndarray's: pass np.asarray(x) instead."
+        )
+    raise NotDifferentiableError(
+        f"{name} is of type {t.__module__}.{t.__qualname__}, which is not a numeric array: pass "
+        f"a float, a NumPy array (x.to_numpy() for pandas), or a container of those."
+    )

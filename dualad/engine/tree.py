@@ -1,0 +1,160 @@
+"""Nested containers: dict, list, tuple, namedtuple, dataclass and None, taken apart and put together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import StructureError
+
+__all__ = ["Tree", "flatten", "flatten_like", "tree_map"]
+
+
+class Tree:
+    """The structure of a container without its leaves."""
+
+    __slots__ = ("children", "keys", "node", "size")
+
+    def __init__(self, node: Any, keys: tuple = (), children: tuple[Tree, ...] = ()):
+        self.node, self.keys, self.children = node, keys, children
+        self.size = 1 if node is LEAF else sum(c.size for c in children)
+
+    def unflatten(self, leaves: Any) -> Any:
+        """The container with these leaves."""
+        return self._build(iter(leaves))
+
+    def _build(self, leaves: Any) -> Any:
+        if self.node is LEAF:
+            return next(leaves)
+        if self.node is None:
+            return None
+        kind, example = self.node
+        parts = [c._build(leaves) for c in self.children]
+        if kind == "sequence":
+            return example(*parts) if hasattr(example, "_fields") else example(parts)
+        if kind == "mapping":
+            return _mapping(example, zip(self.keys, parts, strict=True))
+        return dataclasses.replace(example, **dict(zip(self.keys, parts, strict=True)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self.describe() == other.describe()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def describe(self) -> str:
+        """The structure in words, * standing for a leaf."""
+        if self.node is LEAF:
+            return "*"
+        if self.node is None:
+            return "None"
+        kind, example = self.node
+        if kind == "mapping":
+            inner = ", ".join(f"{k!r}: {c.describe()}" for k, c in zip(self.keys, self.children, strict=True))
+            return f"{{{inner}}}"
+        inner = ", ".join(c.describe() for c in self.children)
+        if kind == "dataclass":
+            return f"{type(example).__name__}({inner})"
+        if hasattr(example, "_fields"):
+            return f"{example.__name__}({inner})"
+        return f"[{inner}]" if issubclass(example, list) else f"({inner},)" if len(self.children) == 1 else f"({inner})"
+
+
+LEAF = object()
+_LEAF_TREE = Tree(LEAF)
+
+
+def _mapping(example: Any, items: Any) -> Any:
+    if type(example) is dict:
+        return dict(items)
+    new = example.copy()
+    new.clear()
+    new.update(items)
+    return new
+
+
+def _split(x: Any) -> tuple[Any, tuple, list] | None:
+    """(node, keys, children) of a container, None for a leaf."""
+    if isinstance(x, (list, tuple)):
+        return ("sequence", type(x)), (), list(x)
+    if isinstance(x, dict):
+        return ("mapping", x), tuple(x), list(x.values())
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = tuple(f.name for f in dataclasses.fields(x) if f.init)
+        return ("dataclass", x), names, [getattr(x, n) for n in names]
+    return None
+
+
+def flatten(x: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a container in order, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _flatten(x, leaves)
+
+
+def _flatten(x: Any, leaves: list) -> Tree:
+    if x is None:
+        return Tree(None)
+    parts = _split(x)
+    if parts is None:
+        leaves.append(x)
+        return _LEAF_TREE
+    node, keys, children = parts
+    return Tree(node, keys, tuple(_flatten(c, leaves) for c in children))
+
+
+def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:
+    """The leaves of x in the order of `tree`; an error says where x differs from it."""
+    leaves: list[Any] = []
+    _match(tree, x, leaves, what, like)
+    return leaves
+
+
+def _match(tree: Tree, x: Any, leaves: list, what: str, like: str) -> None:
+    if tree.node is LEAF:
+        if x is None or _split(x) is not None:
+            raise StructureError(
+                f"{what} is {_name(x)}, but {like} has an array or number there: the two must "
+                f"have the same structure."
+            )
+        leaves.append(x)
+        return
+    if tree.node is None:
+        if x is not None:
+            raise StructureError(f"{what} is {_name(x)}, but {like} has None there.")
+        return
+    parts = _split(x)
+    if parts is None or parts[0][0] != tree.node[0]:
+        raise StructureError(
+            f"{what} is {_name(x)}, but {like} has the structure {tree.describe()} there."
+        )
+    _, keys, children = parts
+    if tree.node[0] == "mapping":
+        missing, extra = set(tree.keys) - set(keys), set(keys) - set(tree.keys)
+        if missing or extra:
+            raise StructureError(
+                f"{what} has the keys {sorted(map(repr, keys))}, but {like} has "
+                f"{sorted(map(repr, tree.keys))}."
+            )
+        children = [x[k] for k in tree.keys]
+    elif len(children) != len(tree.children):
+        raise StructureError(
+            f"{what} has {len(children)} entries, but {like} has {len(tree.children)}."
+        )
+    names = tree.keys or range(len(children))
+    for name, subtree, child in zip(names, tree.children, children, strict=True):
+        at = f".{name}" if tree.node[0] == "dataclass" else f"[{name!r}]"
+        _match(subtree, child, leaves, what + at, like + at)
+
+
+
+
+def _name(x: Any) -> str:
+    return "None" if x is None else f"a {type(x).__name__}"
+
+
+def tree_map(f: Callable[..., Any], x: Any) -> Any:
+    """f of every leaf, in the same container."""
+    leaves, tree = flatten(x)
+    return tree.unflatten([f(v) for v in leaves])

@@ -1,0 +1,59 @@
+"""Every error that dualad raises: a `DualADError` that is also the built-in type a user would catch."""
+
+__all__ = [
+    "ArgumentError",
+    "DualADError",
+    "LeakError",
+    "LevelError",
+    "LinearityError",
+    "LostDerivativeError",
+    "MissingExtraError",
+    "MissingRuleError",
+    "NotDifferentiableError",
+    "ShapeError",
+    "StructureError",
+]
+
+
+class DualADError(Exception):
+    """Base of all errors of this library."""
+
+
+class LevelError(DualADError, RuntimeError):
+    """A level is missing, closed, or used out of order."""
+
+
+class LeakError(LevelError):
+    """A traced value outlived the transformation that made it."""
+
+
+class LinearityError(DualADError, RuntimeError):
+    """A derivative rule is not linear in its tangent."""
+
+
+class LostDerivativeError(DualADError, TypeError):
+    """An operation would have dropped a derivative without saying so."""
+
+
+class MissingRuleError(DualADError, NotImplementedError, TypeError):
+    """No derivative rule is known for an operation."""
+
+
+class NotDifferentiableError(DualADError, TypeError):
+    """The value has no tangent space (integer, boolean, string, ...)."""
+
+
+class ArgumentError(DualADError, TypeError):
+    """An argument has a wrong type or there is a wrong number of them."""
+
+
+class StructureError(DualADError, TypeError, ValueError):
+    """Two containers that must mirror each other do not."""
+
+
+class ShapeError(DualADError, ValueError, RuntimeError):
+    """A shape or dtype is not the one that is required."""
+
+
+class MissingExtraError(DualADError, ImportError):
+    """An optional dependency is not installed."""

@@ -1,0 +1,1 @@
+"""The formulas: one file a family of mathematics, each derivative stated once."""

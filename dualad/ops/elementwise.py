@@ -1,0 +1,152 @@
+"""Elementwise functions: one partial derivative an argument, as a formula of out, x and y.
+
+First-year calculus unless a source is named. Where a derivative is not unique the convention is
+PyTorch's: abs has slope 0 at 0, ties of maximum and minimum share evenly, x**0 has slope 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.codegen import install
+from ..engine.primitive import Elementwise
+from ..engine.traced import UFUNCS
+
+__all__ = ["NAMESPACE", "elementwise"]
+
+LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
+
+
+def power_slope(x: Any, y: Any) -> Any:
+    """d(x**y)/dx = y x**(y-1), with 0 for y = 0, also at x = 0."""
+    if isinstance(y, (int, float)):
+        return 0.0 if y == 0 else 2 * x if y == 2 else y * x ** (y - 1)
+    zero = y == 0
+    return np.where(zero, 0, y * x ** np.where(zero, 1, y - 1))[()]
+
+
+def exponent_slope(out: Any, x: Any) -> Any:
+    """d(x**y)/dy = x**y log x, with 0 at x = 0; NaN for a negative real base."""
+    positive = x > 0
+    slope = out * np.log(np.where(positive, x, 1))
+    return np.where(positive, slope, np.where(x == 0, 0.0, np.nan))[()]
+
+
+def sinc_slope(out: Any, x: Any) -> Any:
+    """(cos(pi x) - sinc x) / x; near 0 its series, where the difference would cancel."""
+    small = np.abs(x) < 0.02
+    safe = np.where(small, 1.0, x)
+    u = (np.pi * x) ** 2
+    series = np.pi**2 * x * (-1 / 3 + u * (1 / 30 + u * (-1 / 840 + u * (1 / 45360))))
+    return np.where(small, series, (np.cos(np.pi * safe) - np.sinc(safe)) / safe)[()]
+
+
+#: What formulas may name.
+NAMESPACE: dict[str, Any] = {
+    name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)
+} | {
+    "LN2": LN2,
+    "LN10": LN10,
+    "exponent_slope": exponent_slope,
+    "power_slope": power_slope,
+    "sinc_slope": sinc_slope,
+    "where": np.where,
+}
+
+
+def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
+    """State the partial derivatives of a ufunc; see `Elementwise` for the options."""
+    primitive = Elementwise(ufunc, *partials, namespace=NAMESPACE, **options)
+    if isinstance(ufunc, np.ufunc) and "name" not in options:
+        UFUNCS[ufunc] = primitive
+    return primitive
+
+
+# fmt: off
+# --- arithmetic
+add       = elementwise(np.add,       "1", "1",            operator="+", joint=True)
+subtract  = elementwise(np.subtract,  "1", "-1",           operator="-", joint=True)
+multiply  = elementwise(np.multiply,  "y", "x",            operator="*", linear=(0, 1))
+divide    = elementwise(np.divide,    "1 / y", "-out / y", operator="/", linear=(0,), singular=True)
+negative  = elementwise(np.negative,  "-1",                operator="-", joint=True)
+positive  = elementwise(np.positive,  "1",                 operator="+", joint=True)
+polynomial_power = elementwise(np.power, "power_slope(x, y)", None, name="polynomial_power", operator="**")
+power     = elementwise(np.power, "power_slope(x, y)", "exponent_slope(out, x)", operator="**",
+                        silent=True, complex=lambda x, y: complex_power(x, y),
+                        constant=("v >= 1", polynomial_power))
+float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)", silent=True,
+                          complex=lambda x, y: complex_power(x, y))
+square      = elementwise(np.square,      "2 * x")
+reciprocal  = elementwise(np.reciprocal,  "-out / x",    singular=True)
+sqrt        = elementwise(np.sqrt,        "0.5 / out",   silent=True)
+cbrt        = elementwise(np.cbrt,        "out / (3 * x)" , silent=True)
+remainder   = elementwise(np.remainder,   "1", "-floor_divide(x, y)", operator="%")
+fmod        = elementwise(np.fmod,        "1", "-trunc(x / y)")
+hypot       = elementwise(np.hypot,       "x / where(out == 0, 1, out)", "y / where(out == 0, 1, out)",
+                          singular=True)
+
+# --- exponentials and logarithms
+exp       = elementwise(np.exp,       "out")
+exp2      = elementwise(np.exp2,      "LN2 * out")
+expm1     = elementwise(np.expm1,     "exp(x)")
+log       = elementwise(np.log,       "1 / x",           singular=True)
+log2      = elementwise(np.log2,      "1 / (LN2 * x)",   singular=True)
+log10     = elementwise(np.log10,     "1 / (LN10 * x)",  singular=True)
+log1p     = elementwise(np.log1p,     "1 / (1 + x)",     singular=True)
+logaddexp  = elementwise(np.logaddexp,  "exp(x - out)",  "exp(y - out)",  singular=True)
+logaddexp2 = elementwise(np.logaddexp2, "exp2(x - out)", "exp2(y - out)", singular=True)
+
+# --- trigonometric and hyperbolic
+sin       = elementwise(np.sin,       "cos(x)")
+cos       = elementwise(np.cos,       "-sin(x)")
+tan       = elementwise(np.tan,       "1 + out * out")
+arcsin    = elementwise(np.arcsin,    "1 / sqrt((1 - x) * (1 + x))",  silent=True)
+arccos    = elementwise(np.arccos,    "-1 / sqrt((1 - x) * (1 + x))", silent=True)
+arctan    = elementwise(np.arctan,    "1 / (1 + x * x)")
+arctan2   = elementwise(np.arctan2,   "y / (x * x + y * y)", "-x / (x * x + y * y)", silent=True)
+sinh      = elementwise(np.sinh,      "cosh(x)")
+cosh      = elementwise(np.cosh,      "sinh(x)")
+tanh      = elementwise(np.tanh,      "1 - out * out")
+arcsinh   = elementwise(np.arcsinh,   "1 / sqrt(1 + x * x)")
+arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", silent=True)
+arctanh   = elementwise(np.arctanh,   "1 / ((1 - x) * (1 + x))",         singular=True)
+deg2rad   = elementwise(np.deg2rad,   "0.017453292519943295", joint=True)
+rad2deg   = elementwise(np.rad2deg,   "57.29577951308232",    joint=True)
+radians   = elementwise(np.radians,   "0.017453292519943295", joint=True)
+degrees   = elementwise(np.degrees,   "57.29577951308232",    joint=True)
+sinc      = elementwise(np.sinc,      "sinc_slope(out, x)",   name="sinc")
+
+# --- kinks: ties share evenly, a NaN that is ignored has slope 0
+absolute  = elementwise(np.absolute,  "sign(x)", complex=lambda x: complex_absolute(x))
+fabs      = elementwise(np.fabs,      "sign(x)")
+maximum   = elementwise(np.maximum,   "(x > y) + 0.5 * (x == y)", "(y > x) + 0.5 * (x == y)")
+minimum   = elementwise(np.minimum,   "(x < y) + 0.5 * (x == y)", "(y < x) + 0.5 * (x == y)")
+fmax      = elementwise(np.fmax,      "(x > y) + 0.5 * (x == y) + (y != y)", "(y > x) + 0.5 * (x == y) + (x != x)")
+fmin      = elementwise(np.fmin,      "(x < y) + 0.5 * (x == y) + (y != y)", "(y < x) + 0.5 * (x == y) + (x != x)")
+copysign  = elementwise(np.copysign,  "sign(x) * copysign(1, y)", None)
+
+# --- complex entries
+complex_power = elementwise(np.power, "power_slope(x, y)", "out * log(where(x == 0, 1, x))",
+                            name="complex_power", silent=True)
+# fmt: on
+
+
+def complex_absolute(x: Any) -> Any:
+    """|x| of a complex x: smooth in its real and imaginary part, slope 0 at 0."""
+    return np.hypot(np.real(x), np.imag(x))
+
+
+for primitive, name, reflected in (
+    (add, "__add__", "__radd__"),
+    (subtract, "__sub__", "__rsub__"),
+    (multiply, "__mul__", "__rmul__"),
+    (divide, "__truediv__", "__rtruediv__"),
+    (power, "__pow__", "__rpow__"),
+    (remainder, "__mod__", "__rmod__"),
+    (negative, "__neg__", None),
+    (positive, "__pos__", None),
+    (absolute, "__abs__", None),
+):
+    install(primitive, name, reflected)

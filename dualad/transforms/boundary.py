@@ -1,0 +1,138 @@
+"""The boundary: what goes into a traced function and what comes out of it.
+
+Arrays, NumPy scalars and Python floats become engine values and come back as what they were.
+Tensors stay Tensors: the function sees the face its caller uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.traced import Buffer, TracedArray, as_value
+from ..engine.tree import Tree, flatten, flatten_like
+from ..errors import NotDifferentiableError, ShapeError
+
+__all__ = ["Input", "inputs_of", "outputs_of", "restore", "tangents_for"]
+
+
+class Input:
+    """One differentiable leaf of an argument: its engine value, and how to give it back."""
+
+    __slots__ = ("face", "kind", "name", "value")
+
+    def __init__(self, x: Any, name: str):
+        self.name = name
+        self.face = getattr(x, "__dualad_face__", None)
+        self.kind = type(x)
+        self.value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
+        if np.dtype(self.value.dtype).kind not in "fc":
+            raise NotDifferentiableError(
+                f"{name} has dtype {self.value.dtype}, which has no derivative: convert it to a "
+                f"float first (x.astype(float), or 4.0 for 4), or leave it out of the "
+                f"differentiated arguments (argnums, a closure or functools.partial)."
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self.value.dtype)
+
+    def wrap(self, value: Any) -> Any:
+        """A traced value as the user's function sees it."""
+        return value if self.face is None else self.face.wrap(value)
+
+    def restore(self, value: Any) -> Any:
+        """A result that belongs to this input, as the kind of thing the input was."""
+        return restore(value, self.kind, self.face)
+
+
+def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
+    """A plain result as the caller's kind: float for a float, array for an array, Tensor for a Tensor."""
+    if face is not None:
+        return face.wrap(value)
+    if isinstance(value, Buffer):
+        value = value.primal
+    if isinstance(value, TracedArray):
+        return value
+    if kind is float or kind is complex:
+        return kind(value)
+    if issubclass(kind, np.ndarray):
+        return np.asarray(value)
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], list[Tree]]:
+    """All leaves of the arguments as inputs, and the structure of each argument."""
+    inputs: list[Input] = []
+    trees: list[Tree] = []
+    for arg, name in zip(args, names, strict=True):
+        leaves, tree = flatten(arg)
+        many = not (len(leaves) == 1 and leaves[0] is arg)
+        inputs += [
+            Input(x, f"{name}, leaf {k} of {tree.describe()}" if many else name)
+            for k, x in enumerate(leaves)
+        ]
+        trees.append(tree)
+    return inputs, trees
+
+
+def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
+    """The arguments again from all their leaves."""
+    out, k = [], 0
+    for tree in trees:
+        out.append(tree.unflatten(leaves[k : k + tree.size]))
+        k += tree.size
+    return out
+
+
+def outputs_of(out: Any, what: str = "the output") -> tuple[list[Any], Tree, list[Any]]:
+    """The leaves of what a function returned as engine values, the structure, and their faces."""
+    leaves, tree = flatten(out)
+    faces = [getattr(x, "__dualad_face__", None) for x in leaves]
+    values = [
+        f.unwrap(x) if f is not None else as_value(x, what) for x, f in zip(leaves, faces, strict=True)
+    ]
+    return [_open(v) for v in values], tree, faces
+
+
+def _open(value: Any) -> Any:
+    """Refuse a value of a closed level; a buffer gives its content."""
+    if isinstance(value, Buffer):
+        return value.primal
+    if isinstance(value, TracedArray) and not value.level.is_open:
+        value.level.new(type(value))
+    return value
+
+
+def tangents_for(inputs: Sequence[Input], trees: Sequence[Tree], given: Sequence[Any], what: str) -> list[Any]:
+    """One tangent per input, checked against it in structure, shape and dtype."""
+    leaves: list[Any] = []
+    for k, (tree, tangent) in enumerate(zip(trees, given, strict=True)):
+        leaves += flatten_like(tree, tangent, f"{what} {k}", f"primal {k}")
+    return [match(t, i, f"{what} of {i.name}") for t, i in zip(leaves, inputs, strict=True)]
+
+
+def match(t: Any, like: Any, what: str) -> Any:
+    """A tangent or cotangent as an engine value of the shape and dtype of `like`."""
+    face = getattr(t, "__dualad_face__", None)
+    value = face.unwrap(t) if face is not None else as_value(t, what)
+    if isinstance(value, Buffer):
+        value = value.primal
+    if value.shape != like.shape:
+        raise ShapeError(f"{what} has shape {value.shape}, it should be {like.shape}")
+    kind, target = np.dtype(value.dtype).kind, np.dtype(like.dtype)
+    if kind not in "fc":
+        raise ShapeError(f"{what} has dtype {value.dtype}, it should be {target}")
+    if kind == "c" and target.kind != "c":
+        raise ShapeError(f"{what} is complex ({value.dtype}), it should be {target}")
+    if value.dtype != target:
+        from ..engine.shape import fit
+
+        value = fit(value, like)
+    return value

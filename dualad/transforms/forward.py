@@ -1,0 +1,108 @@
+"""Forward mode: jvp, and hvp on top of grad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.dual import Dual, make_dual
+from ..engine.level import Level
+from ..errors import ArgumentError
+from .boundary import inputs_of, outputs_of, rebuild, restore, tangents_for
+
+__all__ = ["jvp", "push"]
+
+
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+    strict: bool = False,
+) -> Any:
+    """The value of f at primals and its derivative along tangents, in one forward pass.
+
+    Args:
+        f: a function of arrays, floats or nested containers of them, written in NumPy.
+        primals: a tuple with one entry per argument of f.
+        tangents: a tuple of the same structure, shapes and kinds of dtype.
+        has_aux: f returns (output, aux); aux is handed back without a derivative.
+        strict: an output that does not depend on the inputs is an error.
+
+    Returns:
+        (output, tangent), or (output, tangent, aux). The tangent has the structure of the output.
+
+    Raises:
+        ArgumentError, StructureError, ShapeError: tangents that do not mirror the primals.
+        NotDifferentiableError: an integer or otherwise not differentiable primal.
+
+    >>> import numpy as np, dualad
+    >>> dualad.jvp(lambda x, y: x * np.sin(y), (2.0, 0.0), (0.0, 1.0))
+    (np.float64(0.0), np.float64(2.0))
+    """
+    primals, tangents = arguments(primals, "primals"), arguments(tangents, "tangents")
+    if len(primals) != len(tangents):
+        raise ArgumentError(
+            f"jvp got {len(primals)} primals and {len(tangents)} tangents: one tangent per primal"
+        )
+    inputs, trees = inputs_of(primals, [f"primal {k}" for k in range(len(primals))])
+    moves = tangents_for(inputs, trees, tangents, "tangent")
+    with Level("jvp") as level:
+        duals = [i.wrap(make_dual(level, i.value, t)) for i, t in zip(inputs, moves, strict=True)]
+        result = f(*rebuild(trees, duals))
+        result, aux = split_aux(result, has_aux)
+        out, tree, faces = outputs_of(result)
+        pairs = [push(level, v, strict) for v in out]
+        aux = strip(level, aux)
+    primal = tree.unflatten([restore(p, type(p), f) for (p, _), f in zip(pairs, faces, strict=True)])
+    tangent = tree.unflatten([restore(t, type(t), f) for (_, t), f in zip(pairs, faces, strict=True)])
+    return (primal, tangent, aux) if has_aux else (primal, tangent)
+
+
+def arguments(x: Any, name: str) -> tuple:
+    if not isinstance(x, (tuple, list)):
+        raise ArgumentError(
+            f"{name} must be a tuple with one entry per argument, got {type(x).__name__}: write "
+            f"({name[:-1]},) for a function of one argument"
+        )
+    return tuple(x)
+
+
+def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise ArgumentError("with has_aux=True the function must return a pair (output, aux)")
+    return result
+
+
+def push(level: Level, value: Any, strict: bool = False) -> tuple[Any, Any]:
+    """Primal and tangent of an output with respect to a level."""
+    if type(value) is Dual and value.level is level:
+        return value.primal, value.tangent
+    if strict:
+        raise ArgumentError("strict=True: an output does not depend on the inputs")
+    return value, zero_like(value)
+
+
+def zero_like(value: Any) -> Any:
+    dtype = np.dtype(value.dtype)
+    return np.zeros(value.shape, dtype if dtype.kind in "fc" else np.float64)[()]
+
+
+def strip(level: Level, aux: Any) -> Any:
+    """Auxiliary results without the derivative that a level tracks of them."""
+    from ..engine.tree import flatten
+
+    leaves, tree = flatten(aux)
+    return tree.unflatten([_strip(level, x) for x in leaves])
+
+
+def _strip(level: Level, x: Any) -> Any:
+    face = getattr(x, "__dualad_face__", None)
+    if face is not None:
+        return face.wrap(_strip(level, face.unwrap(x)))
+    return x.primal if getattr(x, "level", None) is level else x

@@ -1,0 +1,296 @@
+"""Reverse mode: the recorded tangent program of a function, applied (linearize) or transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.level import Level
+from ..engine.linear import LinearProgram, program_of_tape
+from ..engine.recorded import Recorded, recorded, sweep
+from ..engine.traced import Spec, spec_of
+from ..engine.tree import flatten_like
+from ..errors import ArgumentError, ShapeError
+from .boundary import Input, inputs_of, match, outputs_of, rebuild, restore
+from .forward import split_aux, strip, zero_like
+
+__all__ = ["Gradient", "Linearized", "Pullback", "ValueAndGradient", "grad", "linear_transpose", "linearize", "value_and_grad", "vjp"]
+
+
+class Recording:
+    """A function run once on recorded tangents: its outputs, its tape, and how they are wrapped."""
+
+    __slots__ = ("aux", "faces", "inputs", "out", "out_tree", "tape", "trees", "variables")
+
+    def __init__(self, name: str, f: Callable[..., Any], args: Sequence[Any], names: Sequence[str], has_aux: bool):
+        self.inputs, self.trees = inputs_of(args, names)
+        with Level(name) as level:
+            self.tape = level.tape = [None] * len(self.inputs)
+            leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
+            result, aux = split_aux(f(*rebuild(self.trees, leaves)), has_aux)
+            values, self.out_tree, self.faces = outputs_of(result)
+            mine = [type(v) is Recorded and v.level is level for v in values]
+            self.variables = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
+            self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
+            self.aux = strip(level, aux)
+
+    def primal(self) -> Any:
+        return self.out_tree.unflatten(
+            [restore(v, type(v), f) for v, f in zip(self.out, self.faces, strict=True)]
+        )
+
+    def pull(self, cotangents: Sequence[Any], free: bool = False) -> list[Any]:
+        """One cotangent per input leaf, restored to the input's kind."""
+        seeds = [
+            (k, ct)
+            for k, ct in zip(self.variables, cotangents, strict=True)
+            if k is not None and ct is not None
+        ]
+        shares = sweep(self.tape, len(self.inputs), seeds, free)
+        return [
+            i.restore(zero_like(i) if s is None else s)
+            for i, s in zip(self.inputs, shares, strict=True)
+        ]
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of f and its pullback, which maps cotangents of the output to those of the primals.
+
+    The pullback is the transpose of the recorded tangent program. It may be called many times.
+
+    Args:
+        f: a function of arrays, floats or nested containers of them, written in NumPy.
+        primals: the arguments.
+        has_aux: f returns (output, aux).
+
+    Returns:
+        (output, pullback), or (output, pullback, aux). pullback(cotangent) takes the structure of
+        the output and gives a tuple with one entry per primal.
+
+    >>> import numpy as np, dualad
+    >>> y, pullback = dualad.vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> pullback(1.0)
+    (3.0, 2.0)
+    """
+    run = Recording("vjp", f, primals, [f"primal {k}" for k in range(len(primals))], has_aux)
+    pullback = Pullback(run)
+    return (run.primal(), pullback, run.aux) if has_aux else (run.primal(), pullback)
+
+
+class Pullback:
+    """The transposed derivative of a function at one point; see `vjp`."""
+
+    def __init__(self, run: Recording):
+        self._run = run
+
+    def __call__(self, cotangent: Any) -> tuple:
+        run = self._run
+        leaves = flatten_like(run.out_tree, cotangent, "the cotangent", "the output")
+        cts = [
+            match(ct, _floating(v), f"the cotangent of output leaf {k}")
+            for k, (ct, v) in enumerate(zip(leaves, run.out, strict=True))
+        ]
+        return tuple(rebuild(run.trees, run.pull(cts)))
+
+    @property
+    def program(self) -> LinearProgram:
+        """The linear program that the pullback transposes."""
+        return program(self._run)
+
+
+def _floating(value: Any) -> Any:
+    dtype = np.dtype(value.dtype)
+    return value if dtype.kind in "fc" else Spec(value.shape, np.dtype(np.float64))
+
+
+def program(run: Recording) -> LinearProgram:
+    inputs = [spec_of(i.value) for i in run.inputs]
+    outputs = [(k, spec_of(_floating(v))) for k, v in zip(run.variables, run.out, strict=True)]
+    return program_of_tape(run.tape, inputs, outputs)
+
+
+def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of f and its derivative at primals as a linear function, found in one run.
+
+    Returns:
+        (output, f_lin): f_lin(*tangents) is the derivative along the tangents, without running f
+        again; f_lin.program is the `LinearProgram`, which can be printed, transposed and run.
+
+    >>> import numpy as np, dualad
+    >>> y, f_lin = dualad.linearize(lambda x: np.sin(x) * x, 0.0)
+    >>> float(f_lin(1.0))
+    0.0
+    """
+    run = Recording("linearize", f, primals, [f"primal {k}" for k in range(len(primals))], has_aux)
+    f_lin = Linearized(run)
+    return (run.primal(), f_lin, run.aux) if has_aux else (run.primal(), f_lin)
+
+
+class Linearized:
+    """The derivative of a function at one point, as a function of tangents; see `linearize`."""
+
+    def __init__(self, run: Recording):
+        self._run = run
+        self.program = program(run)
+
+    def __call__(self, *tangents: Any) -> Any:
+        run = self._run
+        if len(tangents) != len(run.trees):
+            raise ArgumentError(
+                f"the linearized function takes {len(run.trees)} tangents, got {len(tangents)}"
+            )
+        from .boundary import tangents_for
+
+        out = self.program(*tangents_for(run.inputs, run.trees, tangents, "tangent"))
+        return run.out_tree.unflatten(
+            [restore(t, type(t), f) for t, f in zip(out, run.faces, strict=True)]
+        )
+
+
+def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple]:
+    """The transpose of a linear function: f is run once, on linear variables without a value.
+
+    The transpose is the adjoint under the real inner product Re<a, b>; for real arrays that is
+    the ordinary transpose, for complex ones the conjugate transpose (JAX's is unconjugated).
+
+    Args:
+        f: a linear function; what is not linear in it is an error that names the operation.
+        primals: examples of the arguments, of which only shape and dtype are read.
+
+    >>> import numpy as np, dualad
+    >>> A = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> dualad.linear_transpose(lambda x: A @ x, np.zeros(2))(np.array([1.0, 0.0]))[0]
+    array([1., 2.])
+    """
+    from ..engine.linear import transpose_function
+
+    return transpose_function(f, primals)
+
+
+class _Differentiator:
+    """A picklable function object: grad(f) and its kin are picklable where f is."""
+
+    def __init__(self, f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False):
+        if not callable(f):
+            raise ArgumentError(f"the first argument must be a function, got {type(f).__name__}")
+        self.f, self.argnums, self.has_aux = f, argnums, has_aux
+        self.__name__ = f"{type(self).__name__.lower()} of {getattr(f, '__name__', f)}"
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+
+def selected(argnums: Any, n: int) -> tuple[int, ...]:
+    """argnums as a tuple of positions among n arguments."""
+    nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    for k in nums:
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
+            raise ArgumentError(f"argnums must be an integer or a tuple of integers, got {argnums!r}")
+        if not -n <= k < n:
+            raise ArgumentError(f"argnums={argnums!r}, but the function was called with {n} arguments")
+    out = tuple(int(k) % n for k in nums)
+    if len(set(out)) != len(out):
+        raise ArgumentError(f"argnums={argnums!r} names an argument twice")
+    return out
+
+
+def fixing(f: Callable[..., Any], args: tuple, nums: tuple[int, ...], kwargs: dict) -> Callable[..., Any]:
+    """f as a function of the arguments numbered nums alone."""
+    if nums == (0,) and len(args) == 1 and not kwargs:
+        return f
+
+    def call(*moving: Any) -> Any:
+        full = list(args)
+        for k, x in zip(nums, moving, strict=True):
+            full[k] = x
+        return f(*full, **kwargs)
+
+    return call
+
+
+class ValueAndGradient(_Differentiator):
+    """See `value_and_grad`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        run, gradient = self._both(args, kwargs)
+        value = run.primal()
+        return ((value, run.aux), gradient) if self.has_aux else (value, gradient)
+
+    def _both(self, args: tuple, kwargs: dict) -> tuple[Recording, Any]:
+        nums = selected(self.argnums, len(args))
+        run = Recording(
+            "grad",
+            fixing(self.f, args, nums, kwargs),
+            [args[k] for k in nums],
+            [f"argument {k}" for k in nums],
+            self.has_aux,
+        )
+        parts = rebuild(run.trees, run.pull([one(run)], free=True))
+        return run, tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
+
+
+class Gradient(ValueAndGradient):
+    """See `grad`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        run, gradient = self._both(args, kwargs)
+        return (gradient, run.aux) if self.has_aux else gradient
+
+
+def one(run: Recording) -> Any:
+    """The cotangent 1 of a scalar real output."""
+    if len(run.out) != 1 or run.out_tree.describe() != "*":
+        raise ShapeError(
+            f"grad needs a function with one scalar output, this one returned "
+            f"{run.out_tree.describe()}: use jacobian or vjp, or has_aux=True for extra results"
+        )
+    out = run.out[0]
+    if out.shape != ():
+        raise ShapeError(
+            f"grad needs a scalar output, this function returned an array of shape {out.shape}: "
+            f"use jacobian, or vjp with a cotangent"
+        )
+    if np.dtype(out.dtype).kind == "c":
+        raise ShapeError(
+            "grad needs a real output, this function returned a complex number: take its real "
+            "part or modulus, or use vjp with a cotangent"
+        )
+    return np.ones((), out.dtype)[()] if np.dtype(out.dtype).kind == "f" else np.float64(1.0)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> ValueAndGradient:
+    """A function that gives (f(x), gradient of f at x) in one run; see `grad`.
+
+    >>> import dualad
+    >>> dualad.value_and_grad(lambda x: x**3)(2.0)
+    (np.float64(8.0), 12.0)
+    """
+    return ValueAndGradient(f, argnums, has_aux)
+
+
+def grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Gradient:
+    """The gradient of a function with a scalar real output, by reverse mode.
+
+    Args:
+        f: a function of arrays, floats or nested containers of them, written in NumPy.
+        argnums: the argument, or tuple of arguments, to differentiate with respect to.
+        has_aux: f returns (output, aux), the gradient function (gradient, aux).
+
+    Returns:
+        A function of the same arguments. The gradient has the structure, shapes and dtypes of the
+        argument. For complex arguments it follows PyTorch's convention (the conjugate of JAX's).
+
+    Raises:
+        ShapeError: the output is not a real scalar.
+
+    >>> import numpy as np, dualad
+    >>> dualad.grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    return Gradient(f, argnums, has_aux)
+
+
+def leaf_names(inputs: Sequence[Input]) -> list[str]:
+    return [i.name for i in inputs]
