@@ -10,6 +10,7 @@ __all__ = [
     "MissingExtraError",
     "MissingRuleError",
     "NotDifferentiableError",
+    "RefusedAttributeError",
     "ShapeError",
     "StructureError",
 ]
@@ -33,6 +34,10 @@ class LinearityError(DualADError, RuntimeError):
 
 class LostDerivativeError(DualADError, TypeError):
     """An operation would have dropped a derivative without saying so."""
+
+
+class RefusedAttributeError(LostDerivativeError, AttributeError):
+    """An attribute of ndarray that a traced array does not have, because it has no derivative."""
 
 
 class MissingRuleError(DualADError, NotImplementedError, TypeError):

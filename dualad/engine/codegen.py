@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .dual import Dual
-from .guard import has_nan, quiet
+from .guard import has_nan, ignore, restore
 from .primitive import Elementwise
-from .recorded import Recorded, pull_elementwise
+from .recorded import Recorded, kept, pull_elementwise
 from .shape import fit
 from .traced import OBJECT, UFUNCS, TracedArray, as_operand
 
@@ -46,9 +46,11 @@ SCOPE: dict[str, Any] = {
     "fit": fit,
     "float64": float64,
     "has_nan": has_nan,
+    "ignore": ignore,
+    "kept": kept,
     "mixed": mixed,
     "ndarray": np.ndarray,
-    "quiet": quiet,
+    "restore": restore,
 }
 
 PLAIN = "T is float or T is int or T is float64 or (T is ndarray and v.dtype is not OBJECT)"
@@ -96,11 +98,10 @@ class _Writer:
         total = " + ".join(scaled(tangents[a], self.formulas["xy".index(a)]) for a in live)
         owner = "u" if "x" in active else "v"
         lines = [f"out = {self.call}"]
-        if self.p.silent:
-            lines += ["with quiet():", f"    t = {total}"]
-        else:
+        if not self.p.singular:
             lines += [f"t = {total}"]
-        if self.p.singular:
+        else:
+            lines += ["token = ignore()", "try:", f"    t = {total}", "finally:", "    restore(token)"]
             args = ", ".join("xy"[: self.arity])
             given = ", ".join(
                 tangents[a] if a in active else "None" for a in "xy"[: self.arity]
@@ -153,6 +154,12 @@ class _Writer:
         ]
         return [pad + line for line in lines]
 
+    def constant(self, kind: str, active: str, name: str) -> str:
+        """A constant operand; one that a recorded rule reads is kept from later writes."""
+        if kind == "Recorded" and {"x": "y", "y": "x"}[active] in self.reads(active):
+            return f"kept({name}) if T is ndarray else {name}"
+        return name
+
     def body(self, kind: str, active: str, pad: str) -> list[str]:
         return self.dual(active, pad) if kind == "Dual" else self.recorded(active, pad)
 
@@ -160,17 +167,13 @@ class _Writer:
         """The pull of the recorded entry, and its twins: guarded, and forward on linear variables."""
         parents = [f"i{a}" for a in active]
         head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
-        pad = "    "
         lines = [f"def pull_{active}(c, e, g, own):", head]
-        if self.p.silent:
-            lines.append("    with quiet():")
-            pad = "        "
         for a in active:
             text = self.formulas["xy".index(a)]
             lines += [
-                f"{pad}t = {scaled('c', text)}",
-                f"{pad}s = g[i{a}]",
-                f"{pad}g[i{a}] = t if s is None else s + t",
+                f"    t = {scaled('c', text)}",
+                f"    s = g[i{a}]",
+                f"    g[i{a}] = t if s is None else s + t",
             ]
         lines += [f"def unpack_{active}(e):", head]
         values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
@@ -221,14 +224,14 @@ class _Writer:
             lines += [
                 f"    if {plain}:",
                 "        x = u.primal",
-                "        y = v",
+                f"        y = {self.constant(kind, 'x', 'v')}",
                 *self.body(kind, "x", "        "),
             ]
         lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
         if "y" in patterns and self.p.complex is None:
             lines += [
                 f"    if {PLAIN.replace('v.dtype', 'u.dtype')}:",
-                "        x = u",
+                f"        x = {self.constant(kind, 'y', 'u')}",
                 "        y = v.primal",
                 *self.body(kind, "y", "        "),
             ]

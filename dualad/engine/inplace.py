@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import LostDerivativeError, ShapeError
-from .traced import BOTTOM, FUNCTIONS, Buffer, TracedArray, as_operand, raw, ufunc_rule
+from .traced import BOTTOM, FUNCTIONS, Buffer, TracedArray, as_operand, frozen, raw, ufunc_rule
 
-__all__ = ["become", "link", "store", "ufunc_with_keywords", "write"]
+__all__ = ["augmented", "become", "frozen", "link", "store", "ufunc_with_keywords", "write"]
 
 
 def become(array: TracedArray, value: Any) -> None:
@@ -28,23 +28,27 @@ def become(array: TracedArray, value: Any) -> None:
         array.level, array.primal, array.tangent = BOTTOM, value, None
 
 
-def frozen(array: TracedArray) -> TracedArray:
-    """The present value of an array, as an array that later writes do not touch."""
-    f = object.__new__(type(array))
-    f.level, f.primal, f.tangent = array.level, array.primal, array.tangent
-    return f
-
-
 def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
     """Make `view` a view of `base`: read(base) is its value, put(base, value) the base after a write."""
-    if isinstance(view, TracedArray) and isinstance(raw(view), np.ndarray):
+    if isinstance(view, TracedArray) and holds_array(view):
         view._base = (base, read, put)
         try:
             views = base._views
         except AttributeError:
             views = base._views = []
         views.append(weakref.ref(view))
+        n = len(views)
+        if n >= 64 and n & (n - 1) == 0:
+            base._views = [ref for ref in views if ref() is not None]
     return view
+
+
+def holds_array(x: TracedArray) -> bool:
+    """Whether x stands for an array, which can be written to, and not for a NumPy scalar."""
+    if x.shape:
+        return True
+    value = raw(x)
+    return type(value) is np.ndarray and value.ndim == 0
 
 
 def write(array: TracedArray, value: Any) -> None:
@@ -73,13 +77,10 @@ def _refresh(base: TracedArray) -> None:
     base._views = alive
 
 
-def augmented(primitive: Callable[..., Any], array: Any, other: Any) -> Any:
+def augmented(operation: Callable[..., Any], array: Any, other: Any) -> Any:
     """array op= other: in place for arrays, a new value for scalars, as NumPy does."""
-    out = primitive(frozen(array), as_operand(other))
-    if out is NotImplemented or not isinstance(raw(array), np.ndarray):
-        return out
-    store(array, out)
-    return array
+    out = operation(array, other)
+    return store(array, out) if holds_array(array) else out
 
 
 def store(target: Any, value: Any) -> Any:
@@ -135,5 +136,7 @@ def ufunc_with_keywords(ufunc: Any, method: str, inputs: tuple, kwargs: dict) ->
                     f"{ufunc.__name__}(..., where=mask) without out= leaves entries undefined: "
                     f"pass out= a traced buffer, or use np.where(mask, f(x), other)."
                 )
-            result = FUNCTIONS[np.where](where, result, frozen(out) if isinstance(out, TracedArray) else out)
+            result = FUNCTIONS[np.where](
+                where, result, frozen(out) if isinstance(out, TracedArray) else out
+            )
     return result if out is None else store(out, result)

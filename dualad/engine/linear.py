@@ -15,9 +15,10 @@ import numpy as np
 
 from ..errors import ArgumentError, LinearityError, ShapeError
 from .guard import has_nan, quiet
+from .inplace import frozen
 from .level import Level
 from .primitive import Elementwise, Linear
-from .recorded import add_cotangent, conjugate, multiply, pull_linear, specs, sweep
+from .recorded import add_cotangent, conjugate, kept, multiply, pull_linear, specs, sweep
 from .shape import fit, unfit, zero_wins
 from .traced import Spec, TracedArray, raw, spec_of
 
@@ -34,7 +35,7 @@ class LinearVariable(TracedArray):
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         mine = [type(a) is LinearVariable and a.level is level for a in args]
         parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
-        known = tuple([a.primal if m else a for a, m in zip(args, mine, strict=True)])
+        known = tuple([a.primal if m else frozen(a) for a, m in zip(args, mine, strict=True)])
         if isinstance(primitive, Elementwise):
             entry = scale_entry(primitive, known, parents, params)
         elif isinstance(primitive, Linear):
@@ -87,7 +88,10 @@ def scale_entry(primitive: Any, args: tuple, parents: tuple, params: dict) -> tu
     elif active[0] not in primitive.linear:
         raise primitive.not_linear("was applied to it")
     coefficients = tuple(
-        [None if i is None else primitive.coefficient(k, None, args) for k, i in enumerate(parents)]
+        [
+            None if i is None else kept(primitive.coefficient(k, None, args))
+            for k, i in enumerate(parents)
+        ]
     )
     out = primitive.out_spec(args, params)
     return (pull_scale, parents, primitive, coefficients, params, out, specs(args, parents))
@@ -102,7 +106,8 @@ def linear_entry(primitive: Any, args: tuple, parents: tuple, params: dict) -> t
     if any(i is not None and not ok for i, ok in zip(parents, linear, strict=True)):
         raise primitive.not_linear("takes it where only a known value is allowed")
     out = primitive.out_spec(args, params)
-    return (pull_linear, parents, primitive, args, params, out, specs(args, parents))
+    reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    return (pull_linear, parents, primitive, reads, params, out, specs(args, parents))
 
 
 def _require_zero(primitive: Any, args: tuple, parents: tuple, linear: Any = None) -> None:
@@ -240,11 +245,11 @@ def trace_linear(
     with Level(name) as level:
         tape = level.tape = [None] * len(inputs)
         results = f(*(variable(level, s, k) for k, s in enumerate(inputs)))
-        out = [_output(level, r, s) for r, s in zip(results, outputs, strict=True)]
+        out = [output(level, r, s) for r, s in zip(results, outputs, strict=True)]
     return prune(LinearProgram(tape, inputs, out))
 
 
-def _output(level: Level, result: Any, spec: Spec) -> tuple[int | None, Spec]:
+def output(level: Level, result: Any, spec: Spec) -> tuple[int | None, Spec]:
     if result is None:
         return None, spec
     if type(result) is LinearVariable and result.level is level:

@@ -17,12 +17,12 @@ import numpy as np
 
 from ..errors import LinearityError
 from .guard import has_nan, quiet
-from .shape import fit, zeros
+from .shape import BOUND, fit, zeros
 from .traced import Spec, TracedArray, spec_of
 
 __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
 
-#: Every primitive, by name: what the registry sweeps of the tests walk.
+#: Every built-in primitive, by name: what the registry sweeps of the tests walk.
 PRIMITIVES: dict[str, Primitive] = {}
 
 INPUTS = ("x", "y", "z", "w")
@@ -33,13 +33,14 @@ class Primitive:
 
     family = "primitive"
 
-    def __init__(self, impl: Callable[..., Any], name: str | None = None):
+    def __init__(self, impl: Callable[..., Any], name: str | None = None, builtin: bool = True):
         self.impl = impl
         self.name = name or impl.__name__
         self.__name__ = self.name
-        if self.name in PRIMITIVES:
-            raise ValueError(f"a primitive named {self.name!r} exists already")
-        PRIMITIVES[self.name] = self
+        if builtin:
+            if self.name in PRIMITIVES:
+                raise ValueError(f"a primitive named {self.name!r} exists already")
+            PRIMITIVES[self.name] = self
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         top = None
@@ -92,13 +93,22 @@ class Opaque(Primitive):
 
     family = "constant"
 
-    def __init__(self, impl: Callable[..., Any], name: str | None = None, elementwise: bool = False):
+    def __init__(
+        self,
+        impl: Callable[..., Any],
+        name: str | None = None,
+        elementwise: bool = False,
+        batch: Callable[..., Any] | None = None,
+    ):
         super().__init__(impl, name)
         self.elementwise = elementwise
+        self._batch = batch
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
         if self.elementwise:
             return self(*align(args, mine), **params)
+        if self._batch is not None:
+            return self._batch(args, mine, **params)
         return super().batch(args, mine, params)
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
@@ -141,8 +151,8 @@ class Partial:
 class Elementwise(Primitive):
     """One partial derivative per argument.
 
-    singular: a slope may be infinite or NaN where the value is not, so a zero tangent is guarded.
-    silent:   the slope would give a NumPy warning where the function itself gives none.
+    singular: a slope may be infinite, NaN or overflow where the value does not: it gives no
+              NumPy warning, and a zero tangent stays zero.
     linear:   positions of the arguments in which it is linear; joint: in all of them together.
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
@@ -158,18 +168,17 @@ class Elementwise(Primitive):
         name: str | None = None,
         operator: str | None = None,
         singular: bool = False,
-        silent: bool = False,
         linear: Iterable[int] = (),
         joint: bool = False,
         complex: Callable[..., Any] | None = None,
         constant: tuple[str, Elementwise] | None = None,
+        builtin: bool = True,
     ):
-        super().__init__(ufunc, name)
+        super().__init__(ufunc, name, builtin)
         self.partials = tuple(Partial(p, namespace) for p in partials)
         self.namespace = namespace
         self.operator = operator
-        self.singular = singular or silent
-        self.silent = silent
+        self.singular = singular
         self.linear = frozenset(linear)
         self.joint = joint
         self.complex = complex
@@ -193,7 +202,7 @@ class Elementwise(Primitive):
         return fit(total, out)
 
     def _sum(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
-        if product is not None or self.silent:
+        if product is not None or self.singular:
             with quiet():
                 return self._terms(tangents, out, args, product)
         return self._terms(tangents, out, args, product)
@@ -307,8 +316,9 @@ class Composite(Primitive):
         whole: bool = False,
         name: str | None = None,
         batch: Callable[..., Any] | None = None,
+        builtin: bool = True,
     ):
-        super().__init__(impl, name)
+        super().__init__(impl, name, builtin)
         self.rules = rules
         self.whole = whole
         self._batch = batch
@@ -351,12 +361,10 @@ def fit_all(t: Any, out: Any) -> Any:
 
 def align(args: tuple, mine: tuple[bool, ...]) -> list[Any]:
     """Give the batched arguments of an elementwise operation one common rank after the batch axis."""
-    from .traced import FUNCTIONS
-
     rank = max(getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True))
     out = []
     for a, m in zip(args, mine, strict=True):
         if m and a.ndim - 1 < rank:
-            a = FUNCTIONS[np.reshape](a, (a.shape[0],) + (1,) * (rank - a.ndim + 1) + a.shape[1:])
+            a = BOUND["reshape"](a, shape=(a.shape[0],) + (1,) * (rank - a.ndim + 1) + a.shape[1:])
         out.append(a)
     return out

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from .guard import has_nan, quiet
+from .inplace import frozen
 from .level import Level
 from .primitive import Composite, Elementwise, Linear
 from .shape import fit, unfit, zero_wins
-from .traced import Spec, TracedArray, buffer, spec_of
+from .traced import Spec, TracedArray, buffer, frozen, spec_of
 
 __all__ = ["Recorded", "add_cotangent", "entry_for", "recorded", "sweep"]
 
@@ -37,7 +38,7 @@ class Recorded(TracedArray):
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         mine = [type(a) is Recorded and a.level is level for a in args]
-        primals = tuple([a.primal if m else a for a, m in zip(args, mine, strict=True)])
+        primals = tuple([a.primal if m else frozen(a) for a, m in zip(args, mine, strict=True)])
         out = primitive(*primals, **params)
         parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
         return cls.record(primitive, level, primals, parents, out, params)
@@ -81,9 +82,14 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         names = set().union(
             *(p.names for i, p in zip(active, primitive.partials, strict=True) if i is not None)
         )
-        reads = tuple([a if n in names else spec_of(a) for a, n in zip(args, "xyzw", strict=False)])
-        kept = out if "out" in names else spec_of(out)
-        return (pull_elementwise, active, primitive, reads, params, kept, specs(args, active))
+        reads = tuple(
+            [
+                spec_of(a) if n not in names else kept(a) if i is None else a
+                for a, n, i in zip(args, "xyzw", active, strict=False)
+            ]
+        )
+        result = out if "out" in names else spec_of(out)
+        return (pull_elementwise, active, primitive, reads, params, result, specs(args, active))
     if isinstance(primitive, Linear):
         active = tuple(
             None if i is None or primitive.transpose_in(k) is None else i
@@ -95,14 +101,22 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         forget = n == 1 or primitive.joint
         reads = tuple(
             [
-                spec_of(a) if i is not None and forget else a
+                kept(a) if i is None else spec_of(a) if forget else a
                 for a, i in zip(args, active, strict=True)
             ]
         )
         return (pull_linear, active, primitive, reads, params, spec_of(out), specs(args, active))
     if isinstance(primitive, Composite):
-        return (pull_composite, parents, primitive, args, params, out, specs(args, parents))
+        reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+        return (pull_composite, parents, primitive, reads, params, out, specs(args, parents))
     return None
+
+
+def kept(constant: Any) -> Any:
+    """A constant operand as it is now, whatever the user writes into it later."""
+    if type(constant) is np.ndarray:
+        return constant.copy() if constant.flags.writeable else constant
+    return frozen(constant) if isinstance(constant, TracedArray) else constant
 
 
 def specs(args: tuple, parents: tuple) -> tuple:
@@ -122,6 +136,8 @@ def multiply(a: Any, b: Any) -> Any:
 
 
 def conjugate(d: Any) -> Any:
+    if type(d) is complex:
+        return d.conjugate()
     return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d
 
 
@@ -225,11 +241,12 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
     Products run unguarded; where the result holds a NaN the sweep is repeated with products in
-    which zero wins over infinity.
+    which zero wins over infinity. The function has given its own NumPy warnings already, in the
+    error state that its author chose: the sweep gives none.
     """
-    out = _sweep(tape, inputs, seeds, False)
-    if any(c is not None and has_nan(c) for c in out):
-        with quiet():
+    with quiet():
+        out = _sweep(tape, inputs, seeds, False)
+        if any(c is not None and has_nan(c) for c in out):
             out = _sweep(tape, inputs, seeds, True)
     if free:
         tape.clear()
@@ -251,3 +268,36 @@ def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool)
                 pull = getattr(pull, "guarded", pull)
             pull(ct, entry, g, own)
     return g[:inputs]
+
+
+def push_tape(tape: list, tangents: list[Any], wanted: list[int | None]) -> list[Any]:
+    """Apply a tape to tangents: the tangents of some variables, None for zero."""
+    v: list[Any] = [*tangents, *[None] * (len(tape) - len(tangents))]
+    for guarded in (False, True):
+        with quiet():
+            for k in range(len(tangents), len(tape)):
+                pull = tape[k][0]
+                rule = getattr(pull, "guarded_push", pull.push) if guarded else pull.push
+                v[k] = rule(tape[k], v)
+        out = [None if i is None else v[i] for i in wanted]
+        if not any(t is not None and has_nan(t) for t in out):
+            break
+    return out
+
+
+def pull_custom(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """A custom rule: entry[2].pull gives one cotangent (None for zero) per input."""
+    _, parents, rule, _, _, _, like = entry
+    shares = rule.pull(ct if isinstance(ct, list) else [ct])
+    for k, (i, share) in enumerate(zip(parents, shares, strict=True)):
+        if i is not None and share is not None:
+            add_cotangent(g, i, unfit(share, like[k]))
+
+
+def push_custom(entry: tuple, v: Any) -> Any:
+    _, parents, rule, _, _, out, _ = entry
+    tangents = rule.push([None if i is None else v[i] for i in parents])
+    return tuple(tangents) if isinstance(out, tuple) else tangents[0]
+
+
+pull_custom.push = push_custom  # type: ignore[attr-defined]

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .traced import FUNCTIONS, Spec
+from .traced import Spec
 
 __all__ = ["BOUND", "fit", "sum_to", "unfit", "zero_wins", "zeros"]
 
-#: Linear primitives the engine itself uses: cast, zero_wins, sum_axes.
+#: Linear primitives the engine itself uses, by name.
 BOUND: dict[str, Any] = {}
 
 
@@ -23,7 +23,7 @@ def fit(t: Any, out: Any) -> Any:
     if not hasattr(t, "dtype"):
         t = np.asarray(t)
     if t.shape != out.shape:
-        t = FUNCTIONS[np.broadcast_to](t, out.shape)
+        t = BOUND["broadcast_to"](t, shape=out.shape)
     return t if t.dtype == out.dtype else BOUND["cast"](t, dtype=out.dtype)
 
 
@@ -39,7 +39,7 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     lead = len(x.shape) - len(shape)
     ones = tuple(k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1)
     x = BOUND["sum_axes"](x, axes=tuple(range(lead)) + ones)
-    return x if x.shape == shape else FUNCTIONS[np.reshape](x, shape)
+    return x if x.shape == shape else BOUND["reshape"](x, shape=shape)
 
 
 def zero_wins(a: Any, b: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -68,7 +70,7 @@ class _Printer:
         ]
         if primitive.show is not None:
             return primitive.show(*names, **{p: self.parameter(q) for p, q in params.items()})
-        self.helpers[primitive.name] = inspect.getsource(primitive.impl)
+        self.helpers[primitive.name] = _definition(primitive.impl)
         extra = [f"{p}={self.parameter(q)}" for p, q in params.items()]
         return f"{primitive.impl.__name__}({', '.join(names + extra)})"
 
@@ -132,6 +134,17 @@ def _number(x: Any) -> str:
     if isinstance(x, float) and not np.isfinite(x):
         return "np.nan" if x != x else "np.inf" if x > 0 else "-np.inf"
     return repr(x)
+
+
+def _definition(f: Callable[..., Any]) -> str:
+    """The source of a function of NumPy alone, without its annotations."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(f)))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.unparse(tree)
 
 
 def _array(name: str, a: np.ndarray) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "Spec",
     "TracedArray",
     "as_value",
+    "frozen",
     "raw",
     "spec_of",
     "ufunc_rule",
@@ -96,6 +97,8 @@ class TracedArray:
             from .inplace import ufunc_with_keywords
 
             return ufunc_with_keywords(ufunc, method, inputs, kwargs)
+        if method == "at":
+            return ufunc_rule(ufunc, method)(*inputs)
         return ufunc_rule(ufunc, method)(*map(as_operand, inputs))
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
@@ -216,18 +219,47 @@ class Buffer(TracedArray):
         out = primitive(*(a.primal if type(a) is Buffer else a for a in args), **params)
         return tuple(map(buffer, out)) if isinstance(out, tuple) else buffer(out)
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(self.primal, dtype)
+
+    def __float__(self) -> float:
+        return float(self.primal)
+
+    def __int__(self) -> int:
+        return int(self.primal)
+
+    def __complex__(self) -> complex:
+        return complex(self.primal)
+
+    def item(self, *args: Any) -> Any:
+        """The entry as a Python number."""
+        return self.primal.item(*args)
+
+    def tolist(self) -> Any:
+        """The entries as nested lists of Python numbers."""
+        return self.primal.tolist()
+
 
 BOTTOM = Level("buffer")
 BOTTOM.rank = 0
 
 
 def buffer(value: Any) -> Any:
-    """Wrap a plain value; what is traced already, or has no tangent space, stays itself."""
-    if isinstance(value, TracedArray) or np.dtype(value.dtype).kind not in "fc":
+    """Wrap a plain array; scalars, and what is traced or has no tangent space, stay themselves."""
+    if type(value) is not np.ndarray or value.dtype.kind not in "fc":
         return value
     b = object.__new__(Buffer)
     b.level, b.primal, b.tangent = BOTTOM, value, None
     return b
+
+
+def frozen(array: Any) -> Any:
+    """The present value of an array, as an array that later writes do not touch."""
+    if not isinstance(array, TracedArray):
+        return array
+    f = object.__new__(type(array))
+    f.level, f.primal, f.tangent = array.level, array.primal, array.tangent
+    return f
 
 
 def raw(x: Any) -> Any:

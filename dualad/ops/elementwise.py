@@ -6,40 +6,67 @@ PyTorch's: abs has slope 0 at 0, ties of maximum and minimum share evenly, x**0 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..engine.codegen import install
 from ..engine.primitive import Elementwise
-from ..engine.traced import UFUNCS
+from ..engine.traced import FUNCTIONS, UFUNCS
 
 __all__ = ["NAMESPACE", "elementwise"]
 
-LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
+LN2 = float(np.log(2.0))
+LOG2_E, LOG10_E = float(np.log2(np.e)), float(np.log10(np.e))
+#: d sinc(x)/dx = pi**2 x * sum of these times (pi x)**(2 n), n = 0, 1, ...
+SINC_SERIES = [(-1) ** n * 2 * n / math.factorial(2 * n + 1) for n in range(1, 11)]
 
 
 def power_slope(x: Any, y: Any) -> Any:
     """d(x**y)/dx = y x**(y-1), with 0 for y = 0, also at x = 0."""
     if isinstance(y, (int, float)):
         return 0.0 if y == 0 else 2 * x if y == 2 else y * x ** (y - 1)
-    zero = y == 0
-    return np.where(zero, 0, y * x ** np.where(zero, 1, y - 1))[()]
+    # Elsewhere the product is 0 by itself, and has its mixed derivative 1 / x.
+    flat = (y == 0) & ((x == 0) | (x != x))
+    return np.where(flat, 0, y * x ** np.where(flat, 1, y - 1))[()]
 
 
 def exponent_slope(out: Any, x: Any) -> Any:
-    """d(x**y)/dy = x**y log x, with 0 at x = 0; NaN for a negative real base."""
+    """d(x**y)/dy = x**y log x, with 0 for x = 0 and y >= 0; NaN for a negative real base."""
     positive = x > 0
     slope = out * np.log(np.where(positive, x, 1))
-    return np.where(positive, slope, np.where(x == 0, 0.0, np.nan))[()]
+    return np.where(positive, slope, np.where((x == 0) & (out <= 1), 0.0, np.nan))[()]
+
+
+def complex_exponent_slope(out: Any, x: Any) -> Any:
+    """d(x**y)/dy = x**y log x for a complex base, with 0 for x = 0."""
+    return out * np.log(np.where(x == 0, 1, x))
+
+
+def over_square(a: Any, x: Any, y: Any) -> Any:
+    """a / (x**2 + y**2), where the squares may overflow or underflow."""
+    r = np.hypot(x, y)
+    return np.where(np.isinf(r), 0, a / r / r)[()]
+
+
+def share(x: Any, y: Any, exp: Any) -> Any:
+    """exp(x) / (exp(x) + exp(y)), where either may overflow; equal infinities share evenly."""
+    d = np.where(np.isinf(x) & (x == y), 0, y - x)
+    later = d > 0
+    e = exp(np.where(later, -d, d))
+    return (np.where(later, e, 1) / (1 + e))[()]
 
 
 def sinc_slope(out: Any, x: Any) -> Any:
     """(cos(pi x) - sinc x) / x; near 0 its series, where the difference would cancel."""
-    small = np.abs(x) < 0.02
-    safe = np.where(small, 1.0, x)
-    u = (np.pi * x) ** 2
-    series = np.pi**2 * x * (-1 / 3 + u * (1 / 30 + u * (-1 / 840 + u * (1 / 45360))))
+    small = np.abs(x) < 0.3
+    safe = np.where(small, 1, x)
+    u = (np.pi * np.where(small, x, 0)) ** 2
+    series = SINC_SERIES[-1]
+    for c in SINC_SERIES[-2::-1]:
+        series = c + u * series
+    series = np.pi**2 * x * series
     return np.where(small, series, (np.cos(np.pi * safe) - np.sinc(safe)) / safe)[()]
 
 
@@ -48,9 +75,13 @@ NAMESPACE: dict[str, Any] = {
     name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)
 } | {
     "LN2": LN2,
-    "LN10": LN10,
+    "LOG2_E": LOG2_E,
+    "LOG10_E": LOG10_E,
+    "complex_exponent_slope": complex_exponent_slope,
     "exponent_slope": exponent_slope,
+    "over_square": over_square,
     "power_slope": power_slope,
+    "share": share,
     "sinc_slope": sinc_slope,
     "where": np.where,
 }
@@ -59,8 +90,9 @@ NAMESPACE: dict[str, Any] = {
 def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
     """State the partial derivatives of a ufunc; see `Elementwise` for the options."""
     primitive = Elementwise(ufunc, *partials, namespace=NAMESPACE, **options)
-    if isinstance(ufunc, np.ufunc) and "name" not in options:
-        UFUNCS[ufunc] = primitive
+    if "name" not in options:
+        table: dict = UFUNCS if isinstance(ufunc, np.ufunc) else FUNCTIONS
+        table[ufunc] = primitive
     return primitive
 
 
@@ -74,16 +106,16 @@ negative  = elementwise(np.negative,  "-1",                operator="-", joint=T
 positive  = elementwise(np.positive,  "1",                 operator="+", joint=True)
 polynomial_power = elementwise(np.power, "power_slope(x, y)", None, name="polynomial_power", operator="**")
 power     = elementwise(np.power, "power_slope(x, y)", "exponent_slope(out, x)", operator="**",
-                        silent=True, complex=lambda x, y: complex_power(x, y),
+                        singular=True, complex=lambda x, y: complex_power(x, y),
                         constant=("v >= 1", polynomial_power))
-float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)", silent=True,
+float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)", singular=True,
                           complex=lambda x, y: complex_power(x, y))
 square      = elementwise(np.square,      "2 * x")
 reciprocal  = elementwise(np.reciprocal,  "-out / x",    singular=True)
-sqrt        = elementwise(np.sqrt,        "0.5 / out",   silent=True)
-cbrt        = elementwise(np.cbrt,        "out / (3 * x)" , silent=True)
-remainder   = elementwise(np.remainder,   "1", "-floor_divide(x, y)", operator="%")
-fmod        = elementwise(np.fmod,        "1", "-trunc(x / y)")
+sqrt        = elementwise(np.sqrt,        "0.5 / out",   singular=True)
+cbrt        = elementwise(np.cbrt,        "1 / (3 * out * out)", singular=True)
+remainder   = elementwise(np.remainder,   "1", "-floor_divide(x, y)", operator="%", singular=True)
+fmod        = elementwise(np.fmod,        "1", "-rint((x - out) / y)", singular=True)
 hypot       = elementwise(np.hypot,       "x / where(out == 0, 1, out)", "y / where(out == 0, 1, out)",
                           singular=True)
 
@@ -92,31 +124,31 @@ exp       = elementwise(np.exp,       "out")
 exp2      = elementwise(np.exp2,      "LN2 * out")
 expm1     = elementwise(np.expm1,     "exp(x)")
 log       = elementwise(np.log,       "1 / x",           singular=True)
-log2      = elementwise(np.log2,      "1 / (LN2 * x)",   singular=True)
-log10     = elementwise(np.log10,     "1 / (LN10 * x)",  singular=True)
+log2      = elementwise(np.log2,      "LOG2_E / x",      singular=True)
+log10     = elementwise(np.log10,     "LOG10_E / x",     singular=True)
 log1p     = elementwise(np.log1p,     "1 / (1 + x)",     singular=True)
-logaddexp  = elementwise(np.logaddexp,  "exp(x - out)",  "exp(y - out)",  singular=True)
-logaddexp2 = elementwise(np.logaddexp2, "exp2(x - out)", "exp2(y - out)", singular=True)
+logaddexp  = elementwise(np.logaddexp,  "share(x, y, exp)",  "share(y, x, exp)",  singular=True)
+logaddexp2 = elementwise(np.logaddexp2, "share(x, y, exp2)", "share(y, x, exp2)", singular=True)
 
 # --- trigonometric and hyperbolic
 sin       = elementwise(np.sin,       "cos(x)")
 cos       = elementwise(np.cos,       "-sin(x)")
 tan       = elementwise(np.tan,       "1 + out * out")
-arcsin    = elementwise(np.arcsin,    "1 / sqrt((1 - x) * (1 + x))",  silent=True)
-arccos    = elementwise(np.arccos,    "-1 / sqrt((1 - x) * (1 + x))", silent=True)
-arctan    = elementwise(np.arctan,    "1 / (1 + x * x)")
-arctan2   = elementwise(np.arctan2,   "y / (x * x + y * y)", "-x / (x * x + y * y)", silent=True)
+arcsin    = elementwise(np.arcsin,    "1 / sqrt((1 - x) * (1 + x))",  singular=True)
+arccos    = elementwise(np.arccos,    "-1 / sqrt((1 - x) * (1 + x))", singular=True)
+arctan    = elementwise(np.arctan,    "1 / (1 + x * x)",              singular=True)
+arctan2   = elementwise(np.arctan2,   "over_square(y, x, y)", "over_square(-x, x, y)", singular=True)
 sinh      = elementwise(np.sinh,      "cosh(x)")
 cosh      = elementwise(np.cosh,      "sinh(x)")
 tanh      = elementwise(np.tanh,      "1 - out * out")
-arcsinh   = elementwise(np.arcsinh,   "1 / sqrt(1 + x * x)")
-arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", silent=True)
+arcsinh   = elementwise(np.arcsinh,   "1 / hypot(1, x)", complex=lambda x: complex_arcsinh(x))
+arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", singular=True)
 arctanh   = elementwise(np.arctanh,   "1 / ((1 - x) * (1 + x))",         singular=True)
 deg2rad   = elementwise(np.deg2rad,   "0.017453292519943295", joint=True)
 rad2deg   = elementwise(np.rad2deg,   "57.29577951308232",    joint=True)
 radians   = elementwise(np.radians,   "0.017453292519943295", joint=True)
 degrees   = elementwise(np.degrees,   "57.29577951308232",    joint=True)
-sinc      = elementwise(np.sinc,      "sinc_slope(out, x)",   name="sinc")
+sinc      = elementwise(np.sinc,      "sinc_slope(out, x)")
 
 # --- kinks: ties share evenly, a NaN that is ignored has slope 0
 absolute  = elementwise(np.absolute,  "sign(x)", complex=lambda x: complex_absolute(x))
@@ -128,8 +160,9 @@ fmin      = elementwise(np.fmin,      "(x < y) + 0.5 * (x == y) + (y != y)", "(y
 copysign  = elementwise(np.copysign,  "sign(x) * copysign(1, y)", None)
 
 # --- complex entries
-complex_power = elementwise(np.power, "power_slope(x, y)", "out * log(where(x == 0, 1, x))",
-                            name="complex_power", silent=True)
+complex_power   = elementwise(np.power,   "power_slope(x, y)", "complex_exponent_slope(out, x)",
+                              name="complex_power", singular=True)
+complex_arcsinh = elementwise(np.arcsinh, "1 / sqrt(1 + x * x)", name="complex_arcsinh")
 # fmt: on
 
 

@@ -1,24 +1,29 @@
 """Shape, order and place: the linear operations that move entries or add them up.
 
-Six primitives carry them all, in pairs that are each other's transposes: reshape and itself,
-transpose and itself, broadcast_to and sum_axes, getitem and scatter, concatenate and slices,
-cast and itself. Everything else here is written with these.
+A few primitives carry them all, in pairs that are each other's transposes: reshape and itself,
+transpose and itself, broadcast_to and sum_axes, concatenate and slices, cast and itself, and
+getitem and scatter of `indexing`. Everything else here is written with these. What is a view in
+NumPy is linked to its base.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Linear
-from ..engine.shape import BOUND, sum_to, zeros
-from ..engine.traced import FUNCTIONS, Spec, TracedArray, as_operand, spec_of
+from ..engine.guard import zero_wins_raw
+from ..engine.inplace import link, store
+from ..engine.primitive import Linear, align
+from ..engine.shape import BOUND, sum_to
+from ..engine.traced import FUNCTIONS, Spec, TracedArray, as_operand, missing_rule, raw
+from .indexing import getitem, index, scatter
 from .registry import function
 
-__all__ = ["broadcast", "cast", "concat", "getitem", "reshape", "scatter", "sum_axes", "transpose"]
+__all__ = ["broadcast", "cast", "concat", "reshape", "sum_axes", "transpose"]
 
 
 # --- cast ----------------------------------------------------------------------------------------
@@ -111,158 +116,17 @@ sum_axes = Linear(
 )
 
 
-def _zero_wins(a: Any, b: Any) -> Any:
-    from ..engine.guard import zero_wins_raw
-
-    return zero_wins_raw(a, b)
-
-
-def _aligned(args: tuple, mine: tuple) -> Any:
-    from ..engine.primitive import align
-
-    return zero_wins(*align(args, mine))
-
-
 zero_wins = Linear(
-    _zero_wins,
+    zero_wins_raw,
     lambda ct, a, b: zero_wins(ct, np.conj(b)),
     lambda ct, a, b: zero_wins(np.conj(a), ct),
-    batch=_aligned,
+    batch=lambda args, mine: zero_wins(*align(args, mine)),
     show=lambda a, b: f"np.where({a} == 0, 0, {a} * {b})",
     name="zero_wins",
 )
-BOUND.update(cast=cast, sum_axes=sum_axes, zero_wins=zero_wins)
-
-
-# --- indexing ------------------------------------------------------------------------------------
-
-
-def _is_advanced(k: Any) -> bool:
-    return isinstance(k, np.ndarray)
-
-
-def normal_index(index: Any, ndim: int) -> tuple:
-    """An index as a tuple of ints, slices, None and integer arrays, one for each axis."""
-    items: list[Any] = []
-    for k in index if isinstance(index, tuple) else (index,):
-        if isinstance(k, TracedArray):
-            k = _index_value(k)
-        if k is None or k is Ellipsis or isinstance(k, slice):
-            items.append(k)
-        elif isinstance(k, (bool, np.bool_)) or (_is_advanced(k) and k.dtype.kind == "b"):
-            k = np.asarray(k)
-            if k.ndim == 0:
-                items += [None, np.flatnonzero(k)]
-            else:
-                items += k.nonzero()
-        elif isinstance(k, (int, np.integer)):
-            items.append(int(k))
-        else:
-            k = np.asarray(k)
-            if k.size == 0 and k.dtype.kind == "f":
-                k = k.astype(np.intp)
-            if k.dtype.kind == "b":
-                items += k.nonzero()
-            elif k.dtype.kind not in "iu":
-                raise IndexError(
-                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
-                    "integer or boolean arrays are valid indices"
-                )
-            else:
-                items.append(int(k) if k.ndim == 0 else k)
-    used = sum(1 for k in items if k is not None and k is not Ellipsis)
-    at = next((n for n, k in enumerate(items) if k is Ellipsis), len(items))
-    rest = [slice(None)] * (ndim - used)
-    return tuple(items[:at] + rest + items[at + 1 :])
-
-
-def _index_value(k: Any) -> Any:
-    """A traced index: its value if it holds integers, without a derivative."""
-    from ..engine.traced import raw
-
-    if k.kind == "batched" or np.dtype(k.dtype).kind not in "iub":
-        raise IndexError(
-            f"a {k.kind} array of dtype {k.dtype} was used as an index; indices are integers or "
-            f"booleans, and under vmap np.take_along_axis takes one index per batch entry."
-        )
-    return raw(k)
-
-
-def show_index(text: str) -> str:
-    return text
-
-
-def _getitem(x: Any, index: tuple) -> Any:
-    return x[index]
-
-
-def scatter_add(values: Any, index: Any, shape: Any) -> Any:
-    """Zeros of the given shape with the values added at an index."""
-    out = np.zeros(shape, values.dtype)
-    np.add.at(out, index, values)
-    return out
-
-
-def _add_into(out: np.ndarray, ct: Any, index: tuple) -> None:
-    if any(map(_is_advanced, index)):
-        np.add.at(out, index, ct)
-    else:
-        out[index] += ct
-
-
-def _place_of_batch(index: tuple) -> int:
-    """Where the batch axis ends up when the index is applied behind it.
-
-    Index arrays that are separated by a slice or None put their axes in front of everything.
-    """
-    arrays = [n for n, k in enumerate(index) if _is_advanced(k) or isinstance(k, int)]
-    if not any(_is_advanced(k) for k in index):
-        return 0
-    if arrays == list(range(arrays[0], arrays[-1] + 1)):
-        return 0
-    return np.broadcast(*[index[n] for n in arrays]).ndim
-
-
-def _getitem_batch(args: tuple, mine: tuple, index: tuple) -> Any:
-    out = getitem(args[0], index=(slice(None), *index))
-    return np.moveaxis(out, _place_of_batch(index), 0)
-
-
-def _scatter_batch(args: tuple, mine: tuple, index: tuple, shape: tuple) -> Any:
-    values = np.moveaxis(args[0], 0, _place_of_batch(index))
-    return scatter(values, index=(slice(None), *index), shape=(args[0].shape[0], *shape))
-
-
-def _getitem_spec(x: Any, index: tuple) -> Spec:
-    return Spec(zeros(Spec(x.shape, np.dtype(bool)))[index].shape, x.dtype)
-
-
-getitem = Linear(
-    _getitem,
-    lambda ct, x, index: scatter(ct, index=index, shape=x.shape),
-    batch=_getitem_batch,
-    spec=_getitem_spec,
-    show=lambda x, index: f"{x}[{index}]",
-    add_into=_add_into,
-    name="getitem",
+BOUND.update(
+    broadcast_to=broadcast, cast=cast, reshape=reshape, sum_axes=sum_axes, zero_wins=zero_wins
 )
-scatter = Linear(
-    scatter_add,
-    lambda ct, values, index, shape: getitem(ct, index=index),
-    batch=_scatter_batch,
-    spec=lambda values, index, shape: Spec(shape, values.dtype),
-    name="scatter_add",
-)
-
-
-def index(x: Any, key: Any) -> Any:
-    """x[key] for a traced x."""
-    if type(key) is int:
-        if x.ndim == 0:
-            raise IndexError("too many indices for array: array is 0-dimensional, but 1 were indexed")
-        return getitem(x, index=(key,) + (slice(None),) * (x.ndim - 1))
-    normal = normal_index(key, x.ndim)
-    return getitem(x, index=normal)
 
 
 # --- concatenation -------------------------------------------------------------------------------
@@ -318,7 +182,52 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return axes
 
 
+# --- views -----------------------------------------------------------------------------------------
+
+
+def _shares_memory(base: Any, view: Any) -> bool:
+    """Whether NumPy gave a view of base, and not a copy; a linear variable has no memory to ask."""
+    a, b = raw(base), raw(view)
+    return isinstance(a, Spec) or (isinstance(a, np.ndarray) and np.may_share_memory(a, b))
+
+
+def _undo_reshape(base: Any, value: Any) -> Any:
+    return reshape(value, shape=base.shape)
+
+
+def _undo_transpose(base: Any, value: Any, axes: tuple) -> Any:
+    return transpose(value, axes=tuple(np.argsort(axes).tolist()))
+
+
+def read_only(base: Any, value: Any) -> Any:
+    raise ValueError("assignment destination is read-only")
+
+
+def _reshaped(a: Any, shape: tuple) -> Any:
+    out = reshape(a, shape=shape)
+    if isinstance(out, TracedArray) and _shares_memory(a, out):
+        return link(a, out, partial(reshape, shape=shape), _undo_reshape)
+    return out
+
+
+def _permuted(a: Any, axes: tuple) -> Any:
+    out = transpose(a, axes=axes)
+    return link(a, out, partial(transpose, axes=axes), partial(_undo_transpose, axes=axes))
+
+
 # --- NumPy's names -----------------------------------------------------------------------------
+
+
+def _is_fortran(a: Any, order: str) -> bool:
+    """Whether `order` means the first index first for an array that lies in memory as a does."""
+    if order in ("C", "F"):
+        return order == "F"
+    flags = getattr(raw(a), "flags", None)
+    if order not in ("A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if order == "K" and flags is not None and not flags.forc:
+        raise ValueError("order='K' needs an array that is contiguous in C or in Fortran order")
+    return flags is not None and flags.fnc
 
 
 @function(np.reshape)
@@ -326,11 +235,13 @@ def np_reshape(
     a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None
 ) -> Any:
     shape = _full_shape(a, newshape if shape is None else shape)
-    if order == "F":
-        return np_transpose(reshape(np_transpose(a), shape=shape[::-1]))
-    if shape == a.shape:
-        return a
-    return reshape(a, shape=shape)
+    if math.prod(shape) != a.size:
+        raise ValueError(f"cannot reshape array of size {a.size} into shape {shape}")
+    if copy:
+        a = np_copy(a)
+    if _is_fortran(a, order):
+        return np_transpose(np_reshape(np_transpose(a), shape[::-1]))
+    return a if shape == a.shape else _reshaped(a, shape)
 
 
 @function(np.transpose)
@@ -340,13 +251,15 @@ def np_transpose(a: Any, axes: Any = None) -> Any:
     axes = tuple(axis_of(k, a.ndim) for k in axes)
     if sorted(axes) != list(range(a.ndim)):
         raise ValueError("axes don't match array")
-    return transpose(a, axes=axes)
+    return a if a.ndim < 2 else _permuted(a, axes)
 
 
 @function(np.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
     if x.ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+        raise ValueError(
+            f"Input array must be at least 2-dimensional, but it is {x.ndim}-dimensional"
+        )
     return np_swapaxes(x, -1, -2)
 
 
@@ -355,7 +268,7 @@ def np_swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     axes = list(range(a.ndim))
     i, j = axis_of(axis1, a.ndim), axis_of(axis2, a.ndim)
     axes[i], axes[j] = axes[j], axes[i]
-    return transpose(a, axes=tuple(axes))
+    return _permuted(a, tuple(axes))
 
 
 @function(np.moveaxis)
@@ -368,21 +281,22 @@ def np_moveaxis(a: Any, source: Any, destination: Any) -> Any:
     order = [n for n in range(a.ndim) if n not in src]
     for d, s in sorted(zip(dst, src, strict=True)):
         order.insert(d, s)
-    return a if order == list(range(a.ndim)) else transpose(a, axes=tuple(order))
+    return a if order == list(range(a.ndim)) else _permuted(a, tuple(order))
 
 
 @function(np.rollaxis)
 def np_rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    axis, start = axis_of(axis, a.ndim), start % (a.ndim + 1) if start < 0 else start
+    axis, start = axis_of(axis, a.ndim), start + a.ndim if start < 0 else start
     return np_moveaxis(a, axis, start - 1 if axis < start else start)
 
 
 @function(np.broadcast_to)
 def np_broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
     if np.broadcast_shapes(array.shape, shape) != shape:
         raise ValueError(f"cannot broadcast shape {array.shape} to {shape}")
-    return array if array.shape == shape else broadcast(array, shape=shape)
+    out = broadcast(array, shape=shape)
+    return link(array, out, partial(broadcast, shape=shape), read_only)
 
 
 @function(np.broadcast_arrays)
@@ -397,7 +311,7 @@ def np_expand_dims(a: Any, axis: Any) -> Any:
     ndim = a.ndim + len(axis)
     axes = axes_of(tuple(axis), ndim)
     rest = iter(a.shape)
-    return reshape(a, shape=tuple(1 if k in axes else next(rest) for k in range(ndim)))
+    return np_reshape(a, tuple(1 if k in axes else next(rest) for k in range(ndim)))
 
 
 @function(np.squeeze)
@@ -412,7 +326,7 @@ def np_squeeze(a: Any, axis: Any = None) -> Any:
 
 @function(np.ravel)
 def np_ravel(a: Any, order: str = "C") -> Any:
-    return np_reshape(a, (-1,) if a.size else (0,), "F" if order == "F" else "C")
+    return np_reshape(a, (a.size,), order)
 
 
 def _at_least(n: int, a: Any) -> Any:
@@ -426,7 +340,10 @@ def _at_least(n: int, a: Any) -> Any:
 
 
 def _each(n: int, arrays: tuple) -> Any:
-    out = [_at_least(n, a if isinstance(a, TracedArray) else np.asarray(a)) for a in map(as_operand, arrays)]
+    out = [
+        _at_least(n, a if isinstance(a, TracedArray) else np.asarray(a))
+        for a in map(as_operand, arrays)
+    ]
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -454,12 +371,16 @@ def arrays_of(xs: Any) -> list[Any]:
 
 @function(np.concatenate)
 def np_concatenate(
-    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    arrays: Any,
+    /,
+    axis: Any = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
 ) -> Any:
     parts = arrays_of(arrays)
     if out is not None:
-        from ..engine.inplace import store
-
         return store(out, np_concatenate(parts, axis, dtype=dtype))
     if axis is None:
         parts, axis = [np.ravel(p) for p in parts], 0
@@ -487,7 +408,9 @@ def np_stack(
     if not parts:
         raise ValueError("need at least one array to stack")
     if len({p.shape for p in parts}) != 1:
-        raise ValueError(f"all input arrays must have the same shape, got {[p.shape for p in parts]}")
+        raise ValueError(
+            f"all input arrays must have the same shape, got {[p.shape for p in parts]}"
+        )
     axis = axis_of(axis, parts[0].ndim + 1)
     parts = [np.expand_dims(p, axis) for p in parts]
     return np_concatenate(parts, axis, out, dtype=dtype)
@@ -649,7 +572,10 @@ def np_tile(A: Any, reps: Any) -> Any:
 @function(np.pad)
 def np_pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """Every mode that copies entries is a gather along an index that NumPy itself pads."""
-    if mode in ("edge", "wrap", "reflect", "symmetric") and kwargs.get("reflect_type", "even") == "even":
+    if (
+        mode in ("edge", "wrap", "reflect", "symmetric")
+        and kwargs.get("reflect_type", "even") == "even"
+    ):
         out = array
         widths = np.broadcast_to(np.asarray(_widths(pad_width, array.ndim)), (array.ndim, 2))
         for k, (n, w) in enumerate(zip(array.shape, widths.tolist(), strict=True)):
@@ -657,7 +583,9 @@ def np_pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) ->
             out = out[(slice(None),) * k + (at,)]
         return out
     if mode == "constant":
-        widths = np.broadcast_to(np.asarray(_widths(pad_width, array.ndim)), (array.ndim, 2)).tolist()
+        widths = np.broadcast_to(
+            np.asarray(_widths(pad_width, array.ndim)), (array.ndim, 2)
+        ).tolist()
         fill = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (array.ndim, 2))
         out = array
         for k, (before, after) in enumerate(widths):
@@ -668,8 +596,6 @@ def np_pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) ->
                 parts.append(np.full(shape, c, dtype=array.dtype))
             out = np_concatenate([parts[0], out, parts[1]], k)
         return out
-    from ..engine.traced import missing_rule
-
     raise missing_rule(f"numpy.pad with mode={mode!r}")
 
 
@@ -721,10 +647,77 @@ def np_copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 FUNCTIONS[np.shape] = lambda a: a.shape
 FUNCTIONS[np.ndim] = lambda a: a.ndim
-FUNCTIONS[np.size] = lambda a, axis=None: a.size if axis is None else math.prod(
-    a.shape[k] for k in axes_of(axis, a.ndim)
+FUNCTIONS[np.size] = lambda a, axis=None: (
+    a.size if axis is None else math.prod(a.shape[k] for k in axes_of(axis, a.ndim))
 )
 
 
-def spec(x: Any) -> Spec:
-    return spec_of(x)
+# --- many at once --------------------------------------------------------------------------------
+
+
+@function(np.meshgrid)
+def np_meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    n = len(xi)
+    place = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
+    parts = []
+    for k, x in zip(place, arrays_of(xi), strict=True):
+        parts.append(np.reshape(x, (1,) * k + (x.size,) + (1,) * (n - k - 1)))
+    if sparse:
+        return tuple(parts)
+    shape = np.broadcast_shapes(*(p.shape for p in parts))
+    return tuple(np.broadcast_to(p, shape) for p in parts)
+
+
+@function(np.unstack)
+def np_unstack(x: Any, /, *, axis: int = 0) -> Any:
+    return tuple(np_moveaxis(x, axis, 0))
+
+
+@function(np.resize)
+def np_resize(a: Any, new_shape: Any) -> Any:
+    """The entries in C order, repeated as often as needed."""
+    shape = (int(new_shape),) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
+    n = math.prod(shape)
+    if a.size == 0 or n == 0:
+        return np.zeros_like(a, shape=shape)
+    return np_reshape(np_ravel(a)[np.arange(n) % a.size], shape)
+
+
+@function(np.lib.stride_tricks.sliding_window_view)
+def np_sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    """A gather along the index that NumPy slides its windows over; it does not follow writes."""
+    window = (
+        (window_shape,) if isinstance(window_shape, (int, np.integer)) else tuple(window_shape)
+    )
+    axes = axes_of(axis, x.ndim)
+    if len(window) != len(axes):
+        raise ValueError("window_shape must have one entry for each axis")
+    out = x
+    for k, w in zip(axes, window, strict=True):
+        at = np.lib.stride_tricks.sliding_window_view(np.arange(x.shape[k]), w)
+        out = np_moveaxis(out[(slice(None),) * k + (at,)], k + 1, -1)
+    return out
+
+
+@function(np.apply_along_axis)
+def np_apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    axis = axis_of(axis, arr.ndim)
+    rows = np_moveaxis(arr, axis, -1)
+    rest = rows.shape[:-1]
+    results = [func1d(rows[at], *args, **kwargs) for at in np.ndindex(rest)]
+    out = np_stack(results)
+    out = np_reshape(out, rest + out.shape[1:])
+    new = tuple(range(len(rest), out.ndim))
+    return np_moveaxis(out, new, tuple(range(axis, axis + len(new))))
+
+
+@function(np.apply_over_axes)
+def np_apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    for k in axes_of(axes if np.ndim(axes) else (axes,), a.ndim):
+        out = func(a, k)
+        a = out if out.ndim == a.ndim else np_expand_dims(out, k)
+    return a

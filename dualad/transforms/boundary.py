@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import Buffer, TracedArray, as_value
+from ..engine.traced import Buffer, TracedArray, as_value, frozen
 from ..engine.tree import Tree, flatten, flatten_like
 from ..errors import NotDifferentiableError, ShapeError
 
-__all__ = ["Input", "inputs_of", "outputs_of", "restore", "tangents_for"]
+__all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "tangents_for"]
 
 
 class Input:
@@ -27,7 +27,10 @@ class Input:
         self.name = name
         self.face = getattr(x, "__dualad_face__", None)
         self.kind = type(x)
-        self.value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
+        value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
+        if isinstance(value, TracedArray):
+            value = value.primal if isinstance(value, Buffer) else frozen(value)
+        self.value = value
         if np.dtype(self.value.dtype).kind not in "fc":
             raise NotDifferentiableError(
                 f"{name} has dtype {self.value.dtype}, which has no derivative: convert it to a "
@@ -59,12 +62,21 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     if isinstance(value, Buffer):
         value = value.primal
     if isinstance(value, TracedArray):
-        return value
+        return frozen(value)
     if kind is float or kind is complex:
         return kind(value)
     if issubclass(kind, np.ndarray):
         return np.asarray(value)
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def own(value: Any, given: Sequence[Any]) -> Any:
+    """A result the caller may write to: not read only, and not sharing memory with what was given."""
+    if type(value) is np.ndarray and (
+        not value.flags.writeable or any(np.may_share_memory(value, g) for g in given)
+    ):
+        return value.copy()
+    return value
 
 
 def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], list[Tree]]:

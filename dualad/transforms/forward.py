@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
 from ..errors import ArgumentError
-from .boundary import inputs_of, outputs_of, rebuild, restore, tangents_for
+from .boundary import inputs_of, outputs_of, own, rebuild, restore, tangents_for
 
 __all__ = ["jvp", "push"]
 
@@ -58,7 +58,9 @@ def jvp(
         pairs = [push(level, v, strict) for v in out]
         aux = strip(level, aux)
     primal = tree.unflatten([restore(p, type(p), f) for (p, _), f in zip(pairs, faces, strict=True)])
-    tangent = tree.unflatten([restore(t, type(t), f) for (_, t), f in zip(pairs, faces, strict=True)])
+    tangent = tree.unflatten(
+        [restore(own(t, moves), type(t), f) for (_, t), f in zip(pairs, faces, strict=True)]
+    )
     return (primal, tangent, aux) if has_aux else (primal, tangent)
 
 

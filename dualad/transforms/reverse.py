@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..engine.level import Level
-from ..engine.linear import LinearProgram, program_of_tape
-from ..engine.recorded import Recorded, recorded, sweep
+from ..engine.linear import LinearProgram, output, program_of_tape, variable
+from ..engine.recorded import Recorded, kept, recorded, sweep
 from ..engine.traced import Spec, spec_of
-from ..engine.tree import flatten_like
+from ..engine.tree import flatten, flatten_like
 from ..errors import ArgumentError, ShapeError
-from .boundary import Input, inputs_of, match, outputs_of, rebuild, restore
+from .boundary import inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import split_aux, strip, zero_like
 
 __all__ = ["Gradient", "Linearized", "Pullback", "ValueAndGradient", "grad", "linear_transpose", "linearize", "value_and_grad", "vjp"]
@@ -24,8 +24,20 @@ class Recording:
 
     __slots__ = ("aux", "faces", "inputs", "out", "out_tree", "tape", "trees", "variables")
 
-    def __init__(self, name: str, f: Callable[..., Any], args: Sequence[Any], names: Sequence[str], has_aux: bool):
+    def __init__(
+        self,
+        name: str,
+        f: Callable[..., Any],
+        args: Sequence[Any],
+        names: Sequence[str],
+        has_aux: bool,
+        lasting: bool = False,
+    ):
+        """With lasting=True the recording outlives later writes into the arguments."""
         self.inputs, self.trees = inputs_of(args, names)
+        if lasting:
+            for i in self.inputs:
+                i.value = kept(i.value)
         with Level(name) as level:
             self.tape = level.tape = [None] * len(self.inputs)
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
@@ -50,7 +62,7 @@ class Recording:
         ]
         shares = sweep(self.tape, len(self.inputs), seeds, free)
         return [
-            i.restore(zero_like(i) if s is None else s)
+            i.restore(zero_like(i) if s is None else own(s, cotangents))
             for i, s in zip(self.inputs, shares, strict=True)
         ]
 
@@ -74,7 +86,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> pullback(1.0)
     (3.0, 2.0)
     """
-    run = Recording("vjp", f, primals, [f"primal {k}" for k in range(len(primals))], has_aux)
+    names = [f"primal {k}" for k in range(len(primals))]
+    run = Recording("vjp", f, primals, names, has_aux, lasting=True)
     pullback = Pullback(run)
     return (run.primal(), pullback, run.aux) if has_aux else (run.primal(), pullback)
 
@@ -123,7 +136,8 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> An
     >>> float(f_lin(1.0))
     0.0
     """
-    run = Recording("linearize", f, primals, [f"primal {k}" for k in range(len(primals))], has_aux)
+    names = [f"primal {k}" for k in range(len(primals))]
+    run = Recording("linearize", f, primals, names, has_aux, lasting=True)
     f_lin = Linearized(run)
     return (run.primal(), f_lin, run.aux) if has_aux else (run.primal(), f_lin)
 
@@ -141,9 +155,8 @@ class Linearized:
             raise ArgumentError(
                 f"the linearized function takes {len(run.trees)} tangents, got {len(tangents)}"
             )
-        from .boundary import tangents_for
-
-        out = self.program(*tangents_for(run.inputs, run.trees, tangents, "tangent"))
+        moves = tangents_for(run.inputs, run.trees, tangents, "tangent")
+        out = [own(t, moves) for t in self.program(*moves)]
         return run.out_tree.unflatten(
             [restore(t, type(t), f) for t, f in zip(out, run.faces, strict=True)]
         )
@@ -164,9 +177,36 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tu
     >>> dualad.linear_transpose(lambda x: A @ x, np.zeros(2))(np.array([1.0, 0.0]))[0]
     array([1., 2.])
     """
-    from ..engine.linear import transpose_function
+    leaves, trees, faces = [], [], []
+    for primal in primals:
+        part, tree = flatten(primal)
+        leaves += part
+        trees.append(tree)
+        faces += [getattr(x, "__dualad_face__", None) for x in part]
+    inputs = [_floating(spec_of(x)) for x in leaves]
+    with Level("linear_transpose") as level:
+        level.tape = [None] * len(inputs)
+        variables = [variable(level, s, k) for k, s in enumerate(inputs)]
+        wrapped = [v if f is None else f.wrap(v) for v, f in zip(variables, faces, strict=True)]
+        values, out_tree, _ = outputs_of(f(*rebuild(trees, wrapped)))
+        outputs = [output(level, v, _floating(v)) for v in values]
+        program = LinearProgram(level.tape, inputs, outputs)
 
-    return transpose_function(f, primals)
+    def transposed(cotangent: Any) -> tuple:
+        cts = flatten_like(out_tree, cotangent, "the cotangent", "the output")
+        checked = [
+            match(ct, spec, f"the cotangent of output leaf {k}")
+            for k, (ct, spec) in enumerate(zip(cts, program.outputs, strict=True))
+        ]
+        shares = [
+            zero_like(s) if g is None else own(g, checked)
+            for g, s in zip(program.pull(checked), inputs, strict=True)
+        ]
+        given = zip(shares, leaves, faces, strict=True)
+        return tuple(rebuild(trees, [restore(g, type(x), f) for g, x, f in given]))
+
+    transposed.program = program.transpose()  # type: ignore[attr-defined]
+    return transposed
 
 
 class _Differentiator:
@@ -290,7 +330,3 @@ def grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Grad
     array([2., 4.])
     """
     return Gradient(f, argnums, has_aux)
-
-
-def leaf_names(inputs: Sequence[Input]) -> list[str]:
-    return [i.name for i in inputs]

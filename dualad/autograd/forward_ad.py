@@ -1,0 +1,142 @@
+"""PyTorch's `torch.autograd.forward_ad`: dual levels, making duals and taking them apart.
+
+Unlike PyTorch's, levels nest to any depth. The current level belongs to the thread and context.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+
+from ..engine.dual import Dual
+from ..engine.dual import make_dual as _dual
+from ..engine.level import Level
+from ..errors import LevelError, NotDifferentiableError, ShapeError
+from ..tensor import Tensor, as_tensor, unwrap, wrap
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_levels: ContextVar[tuple[Level, ...]] = ContextVar("dualad_dual_levels", default=())
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` gives: the primal, and the tangent or None."""
+
+    primal: Any
+    tangent: Any
+
+
+def enter_dual_level() -> Level:
+    """Open a dual level; close it with `exit_dual_level`. Prefer the context manager `dual_level`."""
+    level = Level("dual_level")
+    _levels.set((*_levels.get(), level))
+    return level
+
+
+def exit_dual_level(*, level: Level | None = None) -> None:
+    """Close the innermost dual level (which `level` must be, if given): its tangents are gone."""
+    stack = _levels.get()
+    if not stack:
+        raise LevelError("exit_dual_level: no dual level is open in this thread or context")
+    if level is not None and stack[-1] is not level:
+        raise LevelError("exit_dual_level: the level is not the innermost one, and they close in order")
+    stack[-1].close()
+    _levels.set(stack[:-1])
+
+
+class dual_level:
+    """A context in which tensors can be dual; it nests, and is closed after any exception.
+
+    >>> import dualad
+    >>> import dualad.autograd.forward_ad as fwAD
+    >>> with fwAD.dual_level():
+    ...     x = fwAD.make_dual(dualad.tensor(3.0), dualad.tensor(1.0))
+    ...     fwAD.unpack_dual(x * x).tangent
+    tensor(6.)
+    """
+
+    def __enter__(self) -> Level:
+        self._before = _levels.get()
+        self._level = enter_dual_level()
+        return self._level
+
+    def __exit__(self, *exc: object) -> None:
+        for level in _levels.get()[len(self._before) :]:
+            level.close()
+        self._level.close()
+        _levels.set(self._before)
+
+
+def _current(level: Level | None, what: str) -> Level | None:
+    stack = _levels.get()
+    if level is None:
+        return stack[-1] if stack else None
+    if not isinstance(level, Level) or not level.is_open:
+        raise LevelError(f"{what}: the level is not an open dual level")
+    return level
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tensor:
+    """A tensor that shares tensor's values and has the given tangent at a dual level.
+
+    Args:
+        tensor: the primal; an array is taken as a tensor that shares its memory.
+        tangent: of the same shape and dtype.
+        level: an open dual level; default the innermost.
+
+    Raises:
+        LevelError: no level is open.
+        NotDifferentiableError: an integer primal or tangent.
+        ShapeError: the tangent is not of the primal's shape and dtype.
+    """
+    at = _current(level, "make_dual")
+    if at is None:
+        raise LevelError(
+            "make_dual: no dual level is open: make duals inside `with dual_level():`"
+        )
+    primal, move = as_tensor(tensor), as_tensor(tangent)
+    for name, t in (("tensor", primal), ("tangent", move)):
+        if t.dtype.kind not in "fc":
+            raise _NotFloat(
+                f"make_dual: expected {name} to be floating point or complex, but got {t.dtype}"
+            )
+    if primal.shape != move.shape:
+        raise ShapeError(
+            f"make_dual: the tangent has size {move.shape}, it should have the shape of the primal, "
+            f"{primal.shape}"
+        )
+    if primal.dtype != move.dtype:
+        raise ShapeError(f"make_dual: the tangent has dtype {move.dtype}, it should be {primal.dtype}")
+    value = unwrap(primal)
+    if type(value) is Dual and value.level is at:
+        raise LevelError(
+            "make_dual: the tensor is a dual of this level already: unpack it first, or open an inner level"
+        )
+    if getattr(value, "level", at).rank > at.rank or getattr(unwrap(move), "level", at).rank > at.rank:
+        raise LevelError(
+            "make_dual: the tensor belongs to an inner level or transformation; make its dual at a "
+            "level opened inside of that"
+        )
+    return wrap(_dual(at, value, unwrap(move)))
+
+
+class _NotFloat(NotDifferentiableError, ValueError):
+    pass
+
+
+def unpack_dual(tensor: Any, *, level: Level | None = None) -> UnpackedDualTensor:
+    """The primal of a tensor and its tangent at a dual level, None if it has none there."""
+    at = _current(level, "unpack_dual")
+    t = as_tensor(tensor)
+    value = unwrap(t)
+    if at is not None and type(value) is Dual and value.level is at:
+        return UnpackedDualTensor(wrap(value.primal), wrap(value.tangent))
+    if at is not None and getattr(value, "level", at).rank > at.rank:
+        raise LevelError(
+            "unpack_dual: the tensor belongs to a level or transformation inside of this dual level; "
+            "unpack it after that has ended"
+        )
+    return UnpackedDualTensor(t, None)
+
+

@@ -1,0 +1,153 @@
+"""Lengths: numpy.linalg.norm and its kin.
+
+The Euclidean length and the p-norm state a forward rule each; the other norms are sums and
+extrema of absolute values, or of singular values. At 0 the subgradient is 0, the one of least
+norm; a second derivative there is infinite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.guard import quiet
+from ..engine.primitive import Composite
+from ..engine.traced import raw
+from .products import conj
+from .reduce import all_axes, finish, unreduced
+from .registry import function
+from .structure import axes_of, sum_axes, zero_wins
+
+__all__ = ["length"]
+
+
+# --- the Euclidean length ------------------------------------------------------------------------
+
+
+def _length(x: Any, axes: tuple, divisor: Any = None) -> Any:
+    """sqrt(sum |x|**2 / divisor)."""
+    if x.dtype.kind == "c":
+        square = (x * x.conj()).real
+    elif len(axes) == x.ndim and divisor is None:
+        flat = x.ravel(order="K")
+        return np.sqrt(flat.dot(flat))
+    else:
+        square = x * x
+    total = np.add.reduce(square, axis=axes)
+    return np.sqrt(total if divisor is None else total / divisor)
+
+
+def _length_rule(t: Any, out: Any, x: Any, axes: tuple, divisor: Any = None) -> Any:
+    """<x, t> / (divisor out); where out is 0 the slope is 0, and its own slope infinite."""
+    if np.all(raw(out) != 0):
+        slope = _inner(x, t, axes) / out
+    else:
+        with quiet():
+            steep = unreduced(1 / out, x.shape, axes)
+            slope = _inner(zero_wins(x, steep), t, axes)
+    return slope if divisor is None else slope / divisor
+
+
+def _inner(x: Any, t: Any, axes: tuple) -> Any:
+    """The real inner product over axes."""
+    product = conj(x) * t
+    return sum_axes(np.real(product) if product.dtype.kind == "c" else product, axes=axes)
+
+
+length = Composite(
+    _length,
+    _length_rule,
+    batch=lambda args, mine, axes, divisor=None: length(
+        args[0], axes=tuple(k + 1 for k in axes), divisor=divisor
+    ),
+    name="length",
+)
+
+
+# --- the p-norm ----------------------------------------------------------------------------------
+
+
+def _power_rule(t: Any, out: Any, x: Any, axes: tuple, p: float) -> Any:
+    """sign(x) (|x| / out)**(p - 1), and 0 where x is 0."""
+    size = np.abs(x)
+    full = unreduced(out, x.shape, axes)
+    sign = np.sign(x) if x.dtype.kind == "f" else x / np.where(size == 0, 1, size)
+    with quiet():
+        ratio = (size / np.where(full == 0, 1, full)) ** (p - 1)
+    return _inner(zero_wins(sign, ratio), t, axes)
+
+
+power_norm = Composite(
+    lambda x, axes, p: np.add.reduce(np.abs(x) ** p, axis=axes) ** (1 / p),
+    _power_rule,
+    batch=lambda args, mine, axes, p: power_norm(args[0], axes=tuple(k + 1 for k in axes), p=p),
+    name="p_norm",
+)
+
+
+# --- NumPy's names -------------------------------------------------------------------------------
+
+
+def _vector_norm(x: Any, order: Any, axes: tuple) -> Any:
+    if order is None or order == 2:
+        return length(x, axes=axes)
+    if isinstance(order, str):
+        raise ValueError(f"Invalid norm order '{order}' for vectors")
+    if order == np.inf:
+        return np.max(np.abs(x), axis=axes)
+    if order == -np.inf:
+        return np.min(np.abs(x), axis=axes)
+    if order == 0:
+        return np.sum(x != 0, axis=axes) * np.ones((), x.real.dtype)
+    if order == 1:
+        return np.sum(np.abs(x), axis=axes)
+    return power_norm(x, axes=axes, p=float(order))
+
+
+def _matrix_norm(x: Any, order: Any, axes: tuple) -> Any:
+    if order is None or order in ("fro", "f"):
+        return length(x, axes=axes)
+    if order not in (1, -1, 2, -2, np.inf, -np.inf, "nuc"):
+        raise ValueError("Invalid norm order for matrices.")
+    x = np.moveaxis(x, axes, (-2, -1))
+    if order in (2, -2, "nuc"):
+        values = np.linalg.svd(x, compute_uv=False)
+    else:
+        values = np.sum(np.abs(x), axis=-2 if abs(order) == 1 else -1)
+    if order == "nuc":
+        return np.sum(values, axis=-1)
+    return np.max(values, axis=-1) if order > 0 else np.min(values, axis=-1)
+
+
+@function(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Vector and matrix norms; the subgradient at 0 is 0, ties of a largest entry share evenly."""
+    x = x if x.dtype.kind in "fc" else x.astype(float)
+    axes = all_axes(axis, x.ndim)
+    flat = axis is None and (
+        ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)
+    )
+    if flat:
+        result = length(x, axes=axes)
+    elif len(axes) == 1:
+        result = _vector_norm(x, ord, axes)
+    elif len(axes) == 2:
+        result = _matrix_norm(x, ord, axes)
+    else:
+        raise ValueError("Improper number of dimensions to norm.")
+    return finish(result, x, axes, keepdims, None)
+
+
+@function(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """The norm of all entries along axes as one vector."""
+    axes = all_axes(axis, x.ndim)
+    return finish(_vector_norm(x, ord, axes), x, axes, keepdims, None)
+
+
+@function(np.linalg.matrix_norm)
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norm of matrices over the last two axes."""
+    axes = axes_of((-2, -1), x.ndim)
+    return finish(_matrix_norm(x, ord, axes), x, axes, keepdims, None)

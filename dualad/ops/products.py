@@ -1,0 +1,358 @@
+"""Products of arrays: matmul and all that is written with it, cross and outer products.
+
+Two bilinear primitives, matmul and cross. The transpose of a bilinear map in one factor is again
+a product, with the conjugate of the other factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.codegen import mixed
+from ..engine.inplace import augmented, store
+from ..engine.primitive import Linear, align
+from ..engine.traced import Spec, TracedArray, as_operand
+from .registry import function, ufunc, ufunc_method
+from .structure import axes_of, axis_of, reshape, transpose
+
+__all__ = ["array_of", "conj", "contract", "cross", "matmul"]
+
+
+def conj(x: Any) -> Any:
+    """The conjugate; a real array is its own."""
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
+def array_of(x: Any) -> Any:
+    """An operand of a product as something that has a shape."""
+    x = as_operand(x)
+    return x if hasattr(x, "shape") else np.asarray(x)
+
+
+# --- matmul --------------------------------------------------------------------------------------
+
+
+def _adjoint(x: Any) -> Any:
+    """The conjugate transpose over the last two axes."""
+    last = x.ndim - 1
+    return conj(transpose(x, axes=(*range(last - 1), last, last - 1)))
+
+
+def _column(x: Any) -> Any:
+    return reshape(x, shape=(*x.shape, 1))
+
+
+def _row(x: Any) -> Any:
+    return reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
+
+
+def _left(ct: Any, a: Any, b: Any) -> Any:
+    """The cotangent of a in a @ b; the engine sums it down where a was broadcast."""
+    if b.ndim == 1:
+        return (ct if a.ndim == 1 else _column(ct)) * conj(b)
+    if a.ndim == 1:
+        return matmul(conj(b), ct) if b.ndim == 2 else matmul(conj(b), _column(ct))[..., 0]
+    if a.ndim == 2 < b.ndim:
+        shared = (*range(b.ndim - 2), b.ndim - 1)
+        return contract(ct, conj(b), shared, shared)
+    return matmul(ct, _adjoint(b))
+
+
+def _right(ct: Any, a: Any, b: Any) -> Any:
+    """The cotangent of b in a @ b."""
+    if a.ndim == 1:
+        return ct * conj(a) if b.ndim == 1 else _column(conj(a)) * _row(ct)
+    if b.ndim <= 2 < a.ndim:
+        shared = tuple(range(a.ndim - 1))
+        return contract(conj(a), ct, shared, shared)
+    return matmul(_adjoint(a), ct)
+
+
+def _matmul_spec(a: Any, b: Any) -> Spec:
+    """The shape of a @ b, without computing."""
+    if a.shape[-1] != b.shape[-2:][0]:
+        raise ValueError(f"matmul: the inner axes of {a.shape} and {b.shape} differ in length")
+    outer = (*a.shape[-2:-1], *(b.shape[-1:] if len(b.shape) > 1 else ()))
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return Spec((*stack, *outer), np.result_type(a.dtype, b.dtype))
+
+
+def _matmul_batch(args: tuple, mine: tuple) -> Any:
+    """A batch of vectors, or of the rows of matrices, times a constant is one matrix product."""
+    a, b = args
+    left, right = a.ndim - mine[0], b.ndim - mine[1]
+    if not mine[1] and right <= 2:
+        flat = matmul(reshape(a, shape=(math.prod(a.shape[:-1]), a.shape[-1])), b)
+        return reshape(flat, shape=(*a.shape[:-1], *b.shape[1:]))
+    if not mine[0] and right == 1 and left <= 2:
+        return matmul(b, a if left == 1 else transpose(a, axes=(1, 0)))
+    out = matmul(*align((_row(a) if left == 1 else a, _column(b) if right == 1 else b), mine))
+    stack, ends = out.shape[:-2], out.shape[-2:]
+    kept = (*ends[:1], *ends[1:])[left == 1 : 1 + (right > 1)]
+    return out if len(kept) == 2 else reshape(out, shape=(*stack, *kept))
+
+
+matmul = Linear(
+    lambda a, b: np.matmul(a, b),
+    _left,
+    _right,
+    batch=_matmul_batch,
+    spec=_matmul_spec,
+    show=lambda a, b: f"{a} @ {b}",
+    name="matmul",
+)
+
+
+@ufunc(np.matmul)
+def np_matmul(a: Any, b: Any) -> Any:
+    """The matrix product."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("matmul: an operand has no axis, use * for scalars")
+    return matmul(a, b)
+
+
+TracedArray.__matmul__ = lambda self, other: mixed(np_matmul, self, other)  # type: ignore[attr-defined]
+TracedArray.__rmatmul__ = lambda self, other: mixed(np_matmul, other, self)  # type: ignore[attr-defined]
+TracedArray.__imatmul__ = lambda self, other: augmented(np_matmul, self, other)  # type: ignore[attr-defined]
+
+
+@function(np.linalg.matmul)
+def linalg_matmul(x1: Any, x2: Any, /) -> Any:
+    """The matrix product by the array API's name."""
+    return np.matmul(x1, x2)
+
+
+@ufunc(np.vecdot)
+def np_vecdot(a: Any, b: Any) -> Any:
+    """The sum of conj(a) * b over the last axis."""
+    return np.sum(conj(a) * b, axis=-1)
+
+
+def _matvec(a: Any, x: Any) -> Any:
+    return matmul(a, x) if x.ndim == 1 else np_matmul(a, _column(x))[..., 0]
+
+
+def _vecmat(x: Any, a: Any) -> Any:
+    return matmul(conj(x), a) if x.ndim == 1 else np_matmul(_row(conj(x)), a)[..., 0, :]
+
+
+if hasattr(np, "matvec"):  # NumPy 2.2
+    ufunc(np.matvec)(_matvec)
+    ufunc(np.vecmat)(_vecmat)
+
+
+@function(np.linalg.vecdot)
+def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The sum of conj(x1) * x2 over an axis."""
+    x1, x2 = array_of(x1), array_of(x2)
+    return np_vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
+
+
+# --- contractions --------------------------------------------------------------------------------
+
+
+def _ordered(x: Any, axes: tuple[int, ...]) -> Any:
+    return x if axes == tuple(range(len(axes))) else transpose(x, axes=axes)
+
+
+def contract(a: Any, b: Any, left: Sequence[int], right: Sequence[int]) -> Any:
+    """The sum over pairs of axes of a and b, as one matrix product."""
+    a_rest = tuple(k for k in range(a.ndim) if k not in left)
+    b_rest = tuple(k for k in range(b.ndim) if k not in right)
+    rows, columns = tuple(a.shape[k] for k in a_rest), tuple(b.shape[k] for k in b_rest)
+    n = math.prod(a.shape[k] for k in left)
+    a = np.reshape(_ordered(a, (*a_rest, *left)), (math.prod(rows), n))
+    b = np.reshape(_ordered(b, (*right, *b_rest)), (n, math.prod(columns)))
+    return np.reshape(matmul(a, b), (*rows, *columns))
+
+
+@function(np.tensordot)
+def np_tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """The sum over the last axes of a and the first of b, or over given pairs of axes."""
+    a, b = array_of(a), array_of(b)
+    if isinstance(axes, (int, np.integer)):
+        left, right = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+        if axes > min(a.ndim, b.ndim):
+            raise ValueError("shape-mismatch for sum")
+    else:
+        left, right = (axes_of(_sequence(x), v.ndim) for x, v in zip(axes, (a, b), strict=True))
+    if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
+        raise ValueError("shape-mismatch for sum")
+    return contract(a, b, left, right)
+
+
+def _sequence(axes: Any) -> tuple:
+    return (axes,) if isinstance(axes, (int, np.integer)) else tuple(axes)
+
+
+@function(np.linalg.tensordot)
+def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """np.tensordot by the array API's name."""
+    return np_tensordot(x1, x2, axes)
+
+
+@function(np.dot)
+def np_dot(a: Any, b: Any, out: Any = None) -> Any:
+    """The sum over the last axis of a and the second last of b."""
+    a, b = array_of(a), array_of(b)
+    if a.ndim == 0 or b.ndim == 0:
+        result = a * b
+    elif b.ndim <= 2:
+        result = matmul(a, b)
+    else:
+        result = np_tensordot(a, b, (-1, -2))
+    return result if out is None else store(out, result)
+
+
+@function(np.inner)
+def np_inner(a: Any, b: Any, /) -> Any:
+    """The sum over the last axes of both."""
+    a, b = array_of(a), array_of(b)
+    return a * b if a.ndim == 0 or b.ndim == 0 else np_tensordot(a, b, (-1, -1))
+
+
+@function(np.vdot)
+def np_vdot(a: Any, b: Any, /) -> Any:
+    """The sum of conj(a) * b over all entries."""
+    return matmul(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
+
+
+@function(np.linalg.multi_dot)
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+    """The product of several matrices, in the order that costs least."""
+    parts = [array_of(x) for x in arrays]
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    first, last = parts[0].ndim == 1, parts[-1].ndim == 1
+    parts[0] = _row(parts[0]) if first else parts[0]
+    parts[-1] = _column(parts[-1]) if last else parts[-1]
+    result = _chain(
+        parts, _splits([*(p.shape[0] for p in parts), parts[-1].shape[1]]), 0, len(parts)
+    )
+    shape = result.shape[first : 2 - last]
+    result = result if shape == result.shape else np.reshape(result, shape)
+    return result if out is None else store(out, result)
+
+
+def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Where to split each run of a chain of matrices (Cormen et al., matrix-chain order)."""
+    n = len(sizes) - 1
+    cost = {(i, i + 1): 0 for i in range(n)}
+    best = {}
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length
+            cost[i, j], best[i, j] = min(
+                (cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j], k)
+                for k in range(i + 1, j)
+            )
+    return best
+
+
+def _chain(parts: list, splits: dict, i: int, j: int) -> Any:
+    if j == i + 1:
+        return parts[i]
+    k = splits[i, j]
+    return matmul(_chain(parts, splits, i, k), _chain(parts, splits, k, j))
+
+
+# --- outer products ------------------------------------------------------------------------------
+
+
+def _outer(u: np.ufunc) -> Any:
+    """u.outer: every entry of a with every entry of b."""
+
+    def outer(a: Any, b: Any) -> Any:
+        a, b = array_of(a), array_of(b)
+        return u(np.reshape(a, a.shape + (1,) * b.ndim), b)
+
+    return outer
+
+
+for _ufunc in {u for u in vars(np).values() if isinstance(u, np.ufunc)}:
+    if (_ufunc.nin, _ufunc.nout, _ufunc.signature) == (2, 1, None):
+        ufunc_method(_ufunc, "outer")(_outer(_ufunc))
+
+
+@function(np.outer)
+def np_outer(a: Any, b: Any, out: Any = None) -> Any:
+    """Every entry of a times every entry of b."""
+    result = _column(np.ravel(array_of(a))) * np.ravel(array_of(b))
+    return result if out is None else store(out, result)
+
+
+@function(np.linalg.outer)
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    """The outer product of two vectors."""
+    return np_outer(x1, x2)
+
+
+@function(np.kron)
+def np_kron(a: Any, b: Any) -> Any:
+    """The Kronecker product: blocks a[i, j, ...] * b."""
+    a, b = array_of(a), array_of(b)
+    n = max(a.ndim, b.ndim)
+    a_shape, b_shape = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
+    wide = np.reshape(a, tuple(s for k in a_shape for s in (k, 1)))
+    narrow = np.reshape(b, tuple(s for k in b_shape for s in (1, k)))
+    return np.reshape(wide * narrow, tuple(p * q for p, q in zip(a_shape, b_shape, strict=True)))
+
+
+# --- cross product -------------------------------------------------------------------------------
+
+
+def _cross_spec(a: Any, b: Any) -> Spec:
+    return Spec(np.broadcast_shapes(a.shape, b.shape), np.result_type(a.dtype, b.dtype))
+
+
+cross = Linear(
+    lambda a, b: np.cross(a, b),
+    lambda ct, a, b: cross(conj(b), ct),
+    lambda ct, a, b: cross(ct, conj(a)),
+    batch=lambda args, mine: cross(*align(args, mine)),
+    spec=_cross_spec,
+    show=lambda a, b: f"np.cross({a}, {b})",
+    name="cross",
+)
+
+
+@function(np.cross)
+def np_cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """The vector product of vectors of two or three components."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = array_of(a), array_of(b)
+    a = np.moveaxis(a, axis_of(axisa, a.ndim), -1)
+    b = np.moveaxis(b, axis_of(axisb, b.ndim), -1)
+    sizes = (a.shape[-1], b.shape[-1])
+    if not set(sizes) <= {2, 3}:
+        raise ValueError(f"cross products are of vectors of 2 or 3 components, got {sizes}")
+    if sizes == (2, 2):
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    out = cross(_in_space(a), _in_space(b))
+    return np.moveaxis(out, -1, axis_of(axisc, out.ndim))
+
+
+def _in_space(x: Any) -> Any:
+    """A vector of two components with a third that is zero."""
+    if x.shape[-1] == 3:
+        return x
+    return np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype)], -1)
+
+
+@function(np.linalg.cross)
+def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The vector product of vectors of three components."""
+    x1, x2 = array_of(x1), array_of(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
+        )
+    return np_cross(x1, x2, axis=axis)

@@ -1,0 +1,48 @@
+"""What goes wrong with a model, its parameters or what was asked of it, and by whose doing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import DualADError
+
+__all__ = [
+    "ModelError",
+    "ParameterError",
+    "SensitivityError",
+    "SensitivityWarning",
+    "unknown_name",
+]
+
+
+class SensitivityError(DualADError, ValueError):
+    """A sensitivity analysis was asked for in a way that has no answer."""
+
+
+class ParameterError(SensitivityError):
+    """A parameter has no usable value, or a name is unknown, repeated or missing."""
+
+
+class ModelError(SensitivityError):
+    """The model failed: a wrong shape, a NaN, an exception of its own, a step that got too small.
+
+    `t` and `y` are the last time and state that were good, where there are any.
+    """
+
+    def __init__(self, message: str, t: float | None = None, y: Any = None):
+        super().__init__(message)
+        self.t, self.y = t, y
+
+
+class SensitivityWarning(UserWarning):
+    """A result that is right but may not mean what it seems to."""
+
+
+def unknown_name(what: str, name: Any, known: Iterable[str]) -> str:
+    """The sentence that says which names there are, the nearest one first."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"there is no {what} {name!r}: there is {', '.join(names) or 'none'}{hint}"

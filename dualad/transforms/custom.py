@@ -1,0 +1,195 @@
+"""Rules that users add: derivatives of their own ufuncs and functions, and where to stop."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engine.primitive import Composite, Elementwise, Opaque
+from ..engine.traced import UFUNCS, Buffer, TracedArray, as_operand, stack_objects
+from ..engine.tree import flatten, tree_map
+from ..errors import ArgumentError, MissingRuleError
+from ..ops.elementwise import NAMESPACE
+
+__all__ = ["custom_jvp", "defelementwise", "stop_gradient"]
+
+
+def defelementwise(ufunc: Any, *partials: str | Callable[..., Any] | None) -> None:
+    """Give a ufunc of your own its partial derivatives: from then on it differentiates everywhere.
+
+    Args:
+        ufunc: a NumPy ufunc (from C, numba.vectorize, scipy.special, ...).
+        partials: one per input: a NumPy formula as a callable (out, *inputs), or as text in terms
+            of out, x, y, z; None where there is no derivative.
+
+    >>> import numpy as np, dualad
+    >>> double = np.frompyfunc(lambda a: 2.0 * a, 1, 1)
+    >>> dualad.defelementwise(double, lambda out, x: 2.0)
+    >>> dualad.grad(lambda x: double(x) ** 2)(3.0)
+    24.0
+    """
+    if not isinstance(ufunc, np.ufunc):
+        raise ArgumentError(
+            f"defelementwise takes a NumPy ufunc, got {type(ufunc).__name__}: use @dualad.custom_jvp "
+            f"for a Python function"
+        )
+    if ufunc.nout != 1 or len(partials) != ufunc.nin:
+        raise ArgumentError(
+            f"{ufunc.__name__} has {ufunc.nin} inputs and {ufunc.nout} outputs: give one partial per "
+            f"input, for a ufunc of one output (got {len(partials)})"
+        )
+    impl = ufunc if ufunc.types and "O" not in ufunc.types[0] else _object_ufunc(ufunc)
+    UFUNCS[ufunc] = Elementwise(
+        impl, *partials, namespace=NAMESPACE, name=ufunc.__name__, singular=True, builtin=False
+    )
+
+
+def _object_ufunc(ufunc: Any) -> Callable[..., Any]:
+    """A ufunc of Python objects (np.frompyfunc) with a float result."""
+
+    @functools.wraps(ufunc)
+    def call(*inputs: Any) -> Any:
+        out = ufunc(*inputs)
+        if isinstance(out, TracedArray):  # a lower level took the call
+            return out
+        return out.astype(np.float64) if isinstance(out, np.ndarray) else np.float64(out)
+
+    return call
+
+
+class custom_jvp:
+    """A function with a derivative rule of its own; the reverse mode follows from it.
+
+    The rule is written in NumPy and linear in the tangents: reverse mode runs it on linear
+    variables without a value, and transposes what it recorded.
+
+    Args:
+        f: a function of arrays or nested containers, returning an array or a tuple of arrays.
+        nondiff_argnums: arguments that are no arrays or have no derivative.
+
+    >>> import numpy as np, dualad
+    >>> @dualad.custom_jvp
+    ... def log1pexp(x):
+    ...     return np.log1p(np.exp(x))
+    >>> @log1pexp.defjvp
+    ... def rule(primals, tangents):
+    ...     (x,), (dx,) = primals, tangents
+    ...     return log1pexp(x), dx / (1 + np.exp(-x))
+    >>> dualad.grad(log1pexp)(0.0)
+    0.5
+    """
+
+    def __init__(self, f: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()):
+        functools.update_wrapper(self, f)
+        self.f = f
+        self.nondiff_argnums = tuple(nondiff_argnums)
+        self._rule: Callable[..., Any] | None = None
+
+    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """State the rule: rule(primals, tangents) -> (output, tangent of output)."""
+        self._rule = rule
+        return rule
+
+    def defjvps(self, *rules: Callable[..., Any] | None) -> None:
+        """State the rule as a sum: one function (tangent, output, *primals) per argument."""
+
+        def rule(primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+            out = self(*primals)
+            terms = [
+                r(t, out, *primals) for r, t in zip(rules, tangents, strict=True) if r is not None
+            ]
+            return out, functools.reduce(lambda a, b: a + b, terms)
+
+        self._rule = rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._rule is None:
+            raise MissingRuleError(
+                f"{self.f.__name__} is a custom_jvp function without a rule: define one with "
+                f"@{self.f.__name__}.defjvp"
+            )
+        leaves, tree = flatten(args)
+        faces = [getattr(x, "__dualad_face__", None) for x in leaves]
+        face = next((f for f in faces if f is not None), None)
+        values = [
+            x if f is None else f.unwrap(x) for x, f in zip(map(as_operand, leaves), faces, strict=True)
+        ]
+        if not any(isinstance(v, TracedArray) for v in values):
+            return self.f(*args, **kwargs)
+        out_trees: list[Any] = []
+
+        def impl(*parts: Any) -> Any:
+            result = self.f(*_faced(tree, parts, faces), **kwargs)
+            flat, out_tree = flatten(result)
+            out_trees.append(out_tree)
+            flat = [stack_objects(x) if face is None else face.value(x) for x in flat]
+            return flat[0] if out_tree.describe() == "*" else tuple(flat)
+
+        def rule(tangents: tuple, out: Any, *parts: Any) -> Any:
+            assert self._rule is not None
+            moves = [_tangent(t, p) for t, p in zip(tangents, parts, strict=True)]
+            primals = _faced(tree, parts, faces)
+            result = self._rule(primals, _faced(tree, moves, faces))
+            if not (isinstance(result, tuple) and len(result) == 2):
+                raise ArgumentError(
+                    f"the jvp rule of {self.f.__name__} must return (output, tangent of output)"
+                )
+            flat = flatten(result[1])[0]
+            flat = [stack_objects(x) if face is None else face.value(x) for x in flat]
+            return tuple(flat) if isinstance(out, tuple) else flat[0]
+
+        primitive = Composite(impl, rule, whole=True, name=self.f.__name__, builtin=False)
+        out = primitive(*values)
+        flat = list(out) if isinstance(out, tuple) else [out]
+        flat = flat if face is None else [face.wrap(x) for x in flat]
+        return out_trees[-1].unflatten(flat)
+
+
+def _faced(tree: Any, leaves: Any, faces: list) -> tuple:
+    wrapped = [x if f is None else f.wrap(x) for x, f in zip(leaves, faces, strict=True)]
+    return tuple(tree.unflatten(wrapped))
+
+
+def _tangent(t: Any, primal: Any) -> Any:
+    """A tangent for the user's rule; a symbolic zero is materialised, what has none is None."""
+    if t is not None:
+        return t
+    if not hasattr(primal, "dtype"):
+        if isinstance(primal, (float, complex)):
+            return np.zeros((), type(primal))[()]
+        return None
+    if np.dtype(primal.dtype).kind not in "fc":
+        return None
+    return np.zeros(primal.shape, primal.dtype)[()]
+
+
+_stop = Opaque(lambda x: x, name="stop_gradient", elementwise=True)
+
+
+def stop_gradient(x: Any) -> Any:
+    """x as a constant: its value without any derivative, in every mode and at every level.
+
+    Works on nested containers.
+
+    >>> import dualad
+    >>> dualad.grad(lambda x: x * dualad.stop_gradient(x))(3.0)
+    3.0
+    """
+    return tree_map(_stopped, x)
+
+
+def _stopped(x: Any) -> Any:
+    face = getattr(x, "__dualad_face__", None)
+    if face is not None:
+        return face.wrap(_stopped(face.unwrap(x)))
+    while isinstance(x, TracedArray):
+        if x.kind == "batched":
+            return _stop(x)
+        out = x.primal if isinstance(x, Buffer) else _stop(x)
+        if out is x:
+            break
+        x = out
+    return x

@@ -1,0 +1,352 @@
+"""Jacobians and Hessians: all tangents, or all cotangents, carried in one pass along a batch axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.batched import batched, unbatch
+from ..engine.dual import make_dual
+from ..engine.level import Level
+from ..errors import ArgumentError, ShapeError
+from .boundary import Input, inputs_of, outputs_of, rebuild, restore
+from .forward import arguments, push, split_aux, strip
+from .reverse import Recording, _Differentiator, fixing, grad, selected
+
+__all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
+
+
+class _Jacobian(_Differentiator):
+    """What the Jacobian functions share: arguments, chunks, and the shape of the result."""
+
+    with_value = False
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *,
+        chunk_size: int | None = None,
+        holomorphic: bool = False,
+    ):
+        super().__init__(f, argnums, has_aux)
+        if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
+            raise ArgumentError(f"chunk_size must be a positive integer or None, got {chunk_size!r}")
+        self.chunk_size, self.holomorphic = chunk_size, holomorphic
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        nums = selected(self.argnums, len(args))
+        g = fixing(self.f, args, nums, kwargs)
+        primals, names = [args[k] for k in nums], [f"argument {k}" for k in nums]
+        value, blocks, tree, faces, inputs, trees, aux = self._blocks(g, primals, names)
+        self._check_dtypes(inputs)
+        jac = tree.unflatten(
+            [self._row(row, f, inputs, trees) for row, f in zip(blocks, faces, strict=True)]
+        )
+        out = (value, jac) if self.with_value else jac
+        return (out, aux) if self.has_aux else out
+
+    def _row(self, row: list[Any], face: Any, inputs: list[Input], trees: list) -> Any:
+        """The derivative of one output, in the structure of the arguments."""
+        leaves = [
+            restore(b, np.ndarray if i.kind is not float or b.ndim else float, face or i.face)
+            for b, i in zip(row, inputs, strict=True)
+        ]
+        parts = rebuild(trees, leaves)
+        return tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
+
+    def _check_dtypes(self, inputs: list[Input]) -> None:
+        if any(i.dtype.kind == "c" for i in inputs) and not self.holomorphic:
+            raise ShapeError(
+                "a Jacobian with respect to a complex argument is defined for holomorphic functions: "
+                "pass holomorphic=True, or differentiate with respect to real and imaginary part"
+            )
+
+    def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
+        raise NotImplementedError
+
+    def _chunks(self, n: int) -> list[tuple[int, int]]:
+        step = self.chunk_size or max(n, 1)
+        return [(lo, min(lo + step, n)) for lo in range(0, n, step)] or [(0, 0)]
+
+
+class ForwardJacobian(_Jacobian):
+    """See `jacfwd`."""
+
+    def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
+        inputs, trees = inputs_of(primals, names)
+        n = sum(math.prod(i.shape) for i in inputs)
+        columns: list[list[Any]] = []
+        for lo, hi in self._chunks(n):
+            value, tangents, tree, faces, aux = self._chunk(f, inputs, trees, lo, hi)
+            columns.append(tangents)
+        rows = [c[0] if len(c) == 1 else np.concatenate(c) for c in zip(*columns, strict=True)]
+        blocks = [split_columns(r, inputs) for r in rows]
+        return value, blocks, tree, faces, inputs, trees, aux
+
+    def _chunk(self, f: Callable[..., Any], inputs: list, trees: list, lo: int, hi: int) -> tuple:
+        with Level("jacfwd") as outer, Level("jacfwd") as level:
+            duals = [
+                i.wrap(make_dual(level, i.value, batched(outer, t, hi - lo)))
+                for i, t in zip(inputs, basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi), strict=True)
+            ]
+            result, aux = split_aux(f(*rebuild(trees, duals)), self.has_aux)
+            out, tree, faces = outputs_of(result)
+            pairs = [push(level, v) for v in out]
+            tangents = [unbatch(outer, t, hi - lo) for _, t in pairs]
+            value = tree.unflatten(
+                [restore(p, type(p), face) for (p, _), face in zip(pairs, faces, strict=True)]
+            )
+            aux = strip(level, aux)
+        return value, tangents, tree, faces, aux
+
+
+class ReverseJacobian(_Jacobian):
+    """See `jacrev`."""
+
+    def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
+        run = Recording("jacrev", f, primals, names, self.has_aux)
+        return self._finish(run, self._reverse(run))
+
+    def _finish(self, run: Recording, blocks: list) -> tuple:
+        return run.primal(), blocks, run.out_tree, run.faces, run.inputs, run.trees, run.aux
+
+    def _reverse(self, run: Recording) -> list[list[Any]]:
+        blocks = []
+        for k, out in enumerate(run.out):
+            n = math.prod(out.shape)
+            if run.variables[k] is None:
+                blocks.append([np.zeros((*out.shape, *i.shape), i.dtype) for i in run.inputs])
+            elif out.shape == () and n == 1:
+                blocks.append(self._pull(run, k, np.ones((), out.dtype)[()]))
+            else:
+                parts = [self._rows(run, k, out, lo, hi) for lo, hi in self._chunks(n)]
+                whole = parts[0] if len(parts) == 1 else [np.concatenate(p) for p in zip(*parts, strict=True)]
+                blocks.append(
+                    [np.reshape(b, (*out.shape, *i.shape)) for b, i in zip(whole, run.inputs, strict=True)]
+                )
+        return blocks
+
+    def _rows(self, run: Recording, k: int, out: Any, lo: int, hi: int) -> list[Any]:
+        with Level("jacrev") as level:
+            (ct,) = basis([out.shape], [out.dtype], lo, hi)
+            pulled = self._pull(run, k, batched(level, ct, hi - lo))
+            return [unbatch(level, p, hi - lo) for p in pulled]
+
+    def _pull(self, run: Recording, k: int, ct: Any) -> list[Any]:
+        """Cotangents of the inputs; for holomorphic functions the rows are conjugated back."""
+        from ..engine.recorded import sweep
+
+        shares = sweep(run.tape, len(run.inputs), [(run.variables[k], ct)])
+        out = [np.zeros(i.shape, i.dtype) if s is None else s for s, i in zip(shares, run.inputs, strict=True)]
+        return [np.conj(s) if i.dtype.kind == "c" else s for s, i in zip(out, run.inputs, strict=True)]
+
+
+class Jacobian(ReverseJacobian):
+    """See `jacobian`."""
+
+    def __init__(self, f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, mode: str = "auto", **options: Any):
+        super().__init__(f, argnums, has_aux, **options)
+        if mode not in ("auto", "forward", "reverse"):
+            raise ArgumentError(f"mode must be 'auto', 'forward' or 'reverse', got {mode!r}")
+        self.mode = mode
+        self.last_mode: str | None = None
+
+    def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
+        run = Recording("jacobian", f, primals, names, self.has_aux)
+        n_in = sum(math.prod(i.shape) for i in run.inputs)
+        n_out = sum(math.prod(v.shape) for v in run.out)
+        self.last_mode = cheaper(n_in, n_out) if self.mode == "auto" else self.mode
+        if self.last_mode == "reverse":
+            return self._finish(run, self._reverse(run))
+        return self._finish(run, self._forward(run, n_in))
+
+    def _forward(self, run: Recording, n: int) -> list[list[Any]]:
+        """Push all basis tangents through the tape: the function is not run again."""
+        columns = [self._columns(run, lo, hi) for lo, hi in self._chunks(n)]
+        rows = [c[0] if len(c) == 1 else np.concatenate(c) for c in zip(*columns, strict=True)]
+        return [split_columns(r, run.inputs) for r in rows]
+
+    def _columns(self, run: Recording, lo: int, hi: int) -> list[Any]:
+        from ..engine.recorded import push_tape
+
+        with Level("jacobian") as level:
+            blocks = basis([i.shape for i in run.inputs], [i.dtype for i in run.inputs], lo, hi)
+            tangents = [batched(level, b, hi - lo) for b in blocks]
+            v = push_tape(run.tape, tangents, run.variables)
+            return [
+                np.zeros((hi - lo, *o.shape), o.dtype) if t is None else unbatch(level, t, hi - lo)
+                for t, o in zip(v, run.out, strict=True)
+            ]
+
+
+class ValueAndJacobian(Jacobian):
+    """See `value_and_jacobian`."""
+
+    with_value = True
+
+
+def cheaper(n_in: int, n_out: int) -> str:
+    """The mode that needs fewer passes; reverse costs a little more per pass."""
+    return "forward" if n_in <= 2 * n_out else "reverse"
+
+
+def basis(shapes: Sequence[tuple], dtypes: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:
+    """Rows lo to hi of the identity over all entries of several arrays, cut into those arrays."""
+    out, start = [], 0
+    for shape, dtype in zip(shapes, dtypes, strict=True):
+        size = math.prod(shape)
+        rows = np.zeros((hi - lo, size), dtype)
+        first, last = max(lo, start), min(hi, start + size)
+        if first < last:
+            k = np.arange(first, last)
+            rows[k - lo, k - start] = 1
+        out.append(rows.reshape((hi - lo, *shape)))
+        start += size
+    return out
+
+
+def split_columns(rows: Any, inputs: Sequence[Input]) -> list[Any]:
+    """Tangents of one output, (n, *out), as one block (*out, *in) per input."""
+    moved = np.moveaxis(rows, 0, -1)
+    if len(inputs) == 1:
+        return [np.reshape(moved, (*moved.shape[:-1], *inputs[0].shape))]
+    blocks, start = [], 0
+    for i in inputs:
+        size = math.prod(i.shape)
+        part = moved[..., start : start + size]
+        blocks.append(np.reshape(part, (*moved.shape[:-1], *i.shape)))
+        start += size
+    return blocks
+
+
+def jacfwd(
+    f: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    holomorphic: bool = False,
+) -> ForwardJacobian:
+    """The Jacobian by forward mode: one tangent per input entry, all in one pass.
+
+    Args:
+        f: a function of arrays, floats or nested containers of them, written in NumPy.
+        argnums: the argument, or tuple of arguments, to differentiate with respect to.
+        has_aux: f returns (output, aux), the Jacobian function (Jacobian, aux).
+        chunk_size: how many tangents at a time, to bound memory; default all.
+        holomorphic: promise that f is holomorphic, for complex arguments.
+
+    Returns:
+        A function of the same arguments. For an output of shape (m,) and an argument of shape (n,)
+        it gives (m, n); each output of a container holds the structure of the argument.
+
+    >>> import numpy as np, dualad
+    >>> dualad.jacfwd(lambda x: x * x[0])(np.array([2.0, 3.0]))
+    array([[4., 0.],
+           [3., 2.]])
+    """
+    return ForwardJacobian(f, argnums, has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
+
+
+def jacrev(
+    f: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    holomorphic: bool = False,
+) -> ReverseJacobian:
+    """The Jacobian by reverse mode: f runs once, all cotangents go back in one pass. See `jacfwd`.
+
+    >>> import numpy as np, dualad
+    >>> dualad.jacrev(lambda x: x * x[0])(np.array([2.0, 3.0]))
+    array([[4., 0.],
+           [3., 2.]])
+    """
+    return ReverseJacobian(f, argnums, has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
+
+
+def jacobian(
+    f: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    holomorphic: bool = False,
+    mode: str = "auto",
+) -> Jacobian:
+    """The Jacobian by the cheaper mode: forward up to twice as many inputs as outputs, else reverse.
+
+    f runs once; `jacobian(f).last_mode` says which mode the last call took, mode="forward" or
+    "reverse" chooses it. See `jacfwd` for the other arguments and the shape of the result.
+
+    >>> import numpy as np, dualad
+    >>> J = dualad.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))
+    >>> J(np.array([2.0, 3.0]))
+    array([[3., 2.],
+           [1., 0.]])
+    >>> J.last_mode
+    'forward'
+    """
+    return Jacobian(f, argnums, has_aux, mode=mode, chunk_size=chunk_size, holomorphic=holomorphic)
+
+
+def value_and_jacobian(
+    f: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    holomorphic: bool = False,
+    mode: str = "auto",
+) -> ValueAndJacobian:
+    """A function that gives (f(x), Jacobian of f at x) in one run; see `jacobian`.
+
+    >>> import numpy as np, dualad
+    >>> dualad.value_and_jacobian(lambda x: x**2)(np.array([1.0, 2.0]))
+    (array([1., 4.]), array([[2., 0.],
+           [0., 4.]]))
+    """
+    return ValueAndJacobian(f, argnums, has_aux, mode=mode, chunk_size=chunk_size, holomorphic=holomorphic)
+
+
+def hessian(
+    f: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    holomorphic: bool = False,
+) -> ForwardJacobian:
+    """The Hessian, forward over reverse. For a scalar f of shape (n,) it gives (n, n).
+
+    >>> import numpy as np, dualad
+    >>> dualad.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    inner = jacrev(f, argnums, has_aux, holomorphic=holomorphic)
+    return jacfwd(inner, argnums, has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
+
+
+def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The Hessian of a scalar function times a vector, forward over reverse, at about 6 times f.
+
+    Returns the product in the structure of the primals: one entry for one primal, else a tuple.
+
+    >>> import numpy as np, dualad
+    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    >>> dualad.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
+    array([4., 2.])
+    """
+    from .forward import jvp
+
+    primals = arguments(primals, "primals")
+    if len(primals) == 1:
+        return jvp(grad(f), primals, tangents)[1]
+    return jvp(grad(f, tuple(range(len(primals)))), primals, tangents)[1]

@@ -1,0 +1,324 @@
+"""What holds for every primitive of the registry, whoever states it.
+
+A primitive without sample arguments fails here: add a line to SAMPLES.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import dualad
+from dualad.engine.linear import trace_linear
+from dualad.engine.primitive import PRIMITIVES, Composite, Elementwise, Linear, Opaque
+from dualad.engine.traced import Spec, spec_of
+
+RNG = np.random.default_rng(7)
+
+
+def real(*shape):
+    """Numbers between 0.2 and 0.9, where every function is smooth, or between 1.2 and 1.9."""
+    return RNG.uniform(0.2, 0.9, shape)[()]
+
+
+class Sample:
+    """Arguments of one call. `complex`: the call makes sense for complex arguments too."""
+
+    def __init__(self, *args, complex=True, **params):
+        self.args, self.params, self.complex = args, params, complex
+
+    def floats(self):
+        return [k for k, a in enumerate(self.args) if np.result_type(a).kind in "fc"]
+
+    def as_complex(self):
+        args = [a + 1j * real(*np.shape(a)) if np.result_type(a).kind == "f" else a for a in self.args]
+        return Sample(*args, **self.params)
+
+
+def elementwise(primitive, shift=0.0):
+    """Equal shapes, broadcasting in both directions, 0-d, empty."""
+    n = len(primitive.partials)
+    complex_too = not isinstance(primitive.impl, np.ufunc) or any(
+        t in ("D->D", "DD->D") for t in primitive.impl.types
+    )
+    shapes = {1: [((3,),), ((2, 3),), ((),), ((0,),)]}.get(
+        n, [((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 1)), ((), (3,)), ((2,), ()), ((), ())]
+    )
+    return [Sample(*(real(*s) + shift for s in row), complex=complex_too) for row in shapes]
+
+
+I, S, N = np.array([2, 0, 2]), slice(None), None
+
+#: Arguments of a call of each primitive that is not elementwise.
+SAMPLES = {
+    "cast": [Sample(real(2, 3), dtype=np.dtype(np.float32), complex=False)],
+    "reshape": [Sample(real(2, 3), shape=(3, 2)), Sample(real(), shape=(1, 1))],
+    "transpose": [Sample(real(2, 3, 4), axes=(2, 0, 1)), Sample(real(), axes=())],
+    "broadcast_to": [Sample(real(3), shape=(2, 3)), Sample(real(2, 1), shape=(4, 2, 3))],
+    "sum_axes": [Sample(real(2, 3, 4), axes=(0, 2)), Sample(real(3), axes=())],
+    "zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
+    "getitem": [
+        Sample(real(4, 3), index=(1, S)),
+        Sample(real(4, 3), index=(slice(None, None, -2), N, slice(1, 3))),
+        Sample(real(4, 3), index=(I, S)),
+        Sample(real(4, 3, 2), index=(I, S, np.array([1, 1, 0]))),
+        Sample(real(4, 3, 2), index=(S, I, np.array([1, 1, 0]))),
+        Sample(real(4, 3, 2), index=(np.array([[0], [3]]), np.array([1, 2]), S)),
+        Sample(real(4, 3, 2), index=(1, S, np.array([1, 0, 1]))),
+        Sample(real(3), index=(np.array([], dtype=int),)),
+    ],
+    "scatter_add": [
+        Sample(real(3), index=(I,), shape=(4,)),
+        Sample(real(3), index=(1, S), shape=(2, 3)),
+        Sample(real(3, 2), index=(I, S, I), shape=(3, 2, 3)),
+        Sample(real(2, 3), index=(slice(None, None, 2), S), shape=(4, 3)),
+    ],
+    "concatenate": [
+        Sample(real(2, 3), real(2, 1), axis=1),
+        Sample(real(1, 3), real(2, 3), real(1, 3), axis=0),
+    ],
+}
+
+#: Elementwise primitives that need arguments above 1, or an exponent that is a constant.
+SHIFTED = {"arccosh": 1.0}
+CONSTANT_EXPONENT = {"polynomial_power"}
+
+
+def samples(name):
+    primitive = PRIMITIVES[name]
+    if name in CONSTANT_EXPONENT:
+        return [Sample(real(3), 3, complex=False), Sample(real(2, 2), 2, complex=False)]
+    if name == "complex_power":
+        return [Sample(real(3) + 0.3j, real(3) - 0.2j), Sample(real() + 1j, real(3) + 0j)]
+    if name in SAMPLES:
+        return SAMPLES[name]
+    if isinstance(primitive, Elementwise):
+        return elementwise(primitive, SHIFTED.get(name, 0.0))
+    return []
+
+
+def cases():
+    """Every sample in real and, where it makes sense, in complex numbers."""
+    for name, primitive in PRIMITIVES.items():
+        for n, sample in enumerate(samples(name)):
+            yield pytest.param(primitive, sample, id=f"{name}-{n}")
+            if sample.complex and sample.floats():
+                yield pytest.param(primitive, sample.as_complex(), id=f"{name}-{n}-complex")
+
+
+CASES = list(cases())
+LINEAR = [c for c in CASES if isinstance(c.values[0], Linear)]
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_every_primitive_has_a_sample(name):
+    assert samples(name)
+
+
+# --- each derivative is stated once ---------------------------------------------------------------
+
+#: All that a primitive of each family can state. Only Linear has transposes.
+STATED = {
+    Elementwise: {"partials", "namespace", "operator", "singular", "linear", "joint", "complex", "constant"},
+    Linear: {"transposes", "joint", "variadic", "_batch", "_spec", "show", "add_into"},
+    Composite: {"rules", "whole", "_batch"},
+    Opaque: {"elementwise", "_batch"},
+}
+REVERSE = ("vjp", "pull", "pullback", "backward", "transpose", "transposes", "reverse", "adjoint", "cotangent")
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_no_primitive_but_the_linear_ones_has_a_reverse_formula(name):
+    primitive = PRIMITIVES[name]
+    assert type(primitive) in STATED, "a family of its own could hide a reverse formula"
+    assert set(vars(primitive)) <= STATED[type(primitive)] | {"impl", "name", "__name__"}
+    if not isinstance(primitive, Linear):
+        assert not [a for a in dir(primitive) if a.lstrip("_").startswith(REVERSE)]
+
+
+# --- the adjoint identity ---------------------------------------------------------------------------
+
+
+def leaves(out):
+    return out if isinstance(out, tuple) else (out,)
+
+
+def seed(value):
+    """A random tangent or cotangent of the shape and dtype of a value; None where it has none."""
+    value = np.asarray(value)
+    if value.dtype.kind not in "fc":
+        return np.zeros(value.shape)[()]
+    s = RNG.normal(size=value.shape)
+    if value.dtype.kind == "c":
+        s = s + 1j * RNG.normal(size=value.shape)
+    return np.asarray(s, value.dtype)[()]
+
+
+def inner(a, b):
+    """Re <a, b> summed over all parts."""
+    return sum(np.vdot(u, v).real for u, v in zip(leaves(a), leaves(b), strict=True))
+
+
+def moving(primitive, sample):
+    """The primitive as a function of its floating arguments, and those."""
+    where = sample.floats()
+
+    def f(*some):
+        args = list(sample.args)
+        for k, a in zip(where, some, strict=True):
+            args[k] = a
+        return primitive(*args, **sample.params)
+
+    return f, tuple(np.asarray(sample.args[k])[()] for k in where)
+
+
+@pytest.mark.parametrize("primitive, sample", CASES)
+def test_reverse_is_the_adjoint_of_forward(primitive, sample):
+    """<w, J v> = <J^T w, v> under Re <., .>, which also ties both modes to one derivative."""
+    f, args = moving(primitive, sample)
+    if not args:
+        pytest.skip("no floating argument")
+    v = tuple(map(seed, args))
+    out, jv = dualad.jvp(f, args, v)
+    _, pullback = dualad.vjp(f, *args)
+    w = tuple(map(seed, leaves(out)))
+    jtw = pullback(w if isinstance(out, tuple) else w[0])
+    for a, t in zip(args, jtw, strict=True):
+        assert t.shape == a.shape and t.dtype == a.dtype
+    for o, t in zip(leaves(out), leaves(jv), strict=True):
+        assert np.shape(t) == np.shape(o)
+    real_parts = [
+        (a, b) for a, b in zip(w, leaves(jv), strict=True) if np.asarray(b).dtype.kind in "fc"
+    ]
+    left = inner(*map(tuple, zip(*real_parts, strict=True))) if real_parts else 0.0
+    scale = sum(np.abs(np.asarray(b)).sum() for b in leaves(jv)) + 1e-300
+    tolerance = 1e-5 if any(np.asarray(o).dtype == np.float32 for o in leaves(out)) else 1e-12
+    np.testing.assert_allclose(inner(jtw, v), left, rtol=tolerance, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("primitive, sample", CASES)
+def test_forward_is_the_limit_of_differences(primitive, sample):
+    """Richardson's central differences over a sweep of steps: one of them agrees to 1e-7."""
+    f, args = moving(primitive, sample)
+    if not args or np.size(f(*args)) == 0 or primitive.name == "cast":
+        pytest.skip("nothing to differentiate, or no accuracy to do it with")
+    v = tuple(map(seed, args))
+    _, jv = dualad.jvp(f, args, v)
+
+    def moved(h):
+        return leaves(f(*(a + h * t for a, t in zip(args, v, strict=True))))
+
+    def difference(h):
+        coarse = [(p - m) / (2 * h) for p, m in zip(moved(h), moved(-h), strict=True)]
+        fine = [(p - m) / h for p, m in zip(moved(h / 2), moved(-h / 2), strict=True)]
+        return [(4 * b - a) / 3 for a, b in zip(coarse, fine, strict=True)]
+
+    if any(np.asarray(o).dtype.kind not in "fc" for o in leaves(f(*args))):
+        pytest.skip("a result without tangent space")
+    errors = [
+        max(np.max(np.abs(d - t)) for d, t in zip(difference(h), leaves(jv), strict=True))
+        for h in (1e-2, 1e-3, 1e-4)
+    ]
+    assert min(errors) < 1e-7 * (1 + max(np.max(np.abs(t)) for t in leaves(jv)))
+
+
+# --- batching ----------------------------------------------------------------------------------------
+
+
+def batches(sample, n):
+    """Every choice of floating arguments to carry a batch axis, with n different entries each."""
+    where = sample.floats()
+    for r in range(1, len(where) + 1):
+        for chosen in itertools.combinations(where, r):
+            args = [
+                np.stack([np.asarray(a) * (1 - 0.02 * k) for k in range(n)]) if p in chosen else a
+                for p, a in enumerate(sample.args)
+            ]
+            yield chosen, args
+
+
+@pytest.mark.parametrize("primitive, sample", CASES)
+def test_batching_agrees_with_a_loop(primitive, sample):
+    for chosen, args in batches(sample, 3):
+        axes = tuple(0 if p in chosen else None for p in range(len(args)))
+
+        def call(*some):
+            return primitive(*some, **sample.params)
+
+        at_once = dualad.vmap(call, in_axes=axes)(*args)
+        rows = [
+            leaves(call(*(a[k] if p in chosen else a for p, a in enumerate(args)))) for k in range(3)
+        ]
+        for j, found in enumerate(leaves(at_once)):
+            expected = np.stack([np.asarray(r[j]) for r in rows])
+            np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
+            assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("primitive, sample", CASES)
+def test_derivatives_of_a_batch_agree_with_a_loop(primitive, sample):
+    """vmap of the pullback: the batching rules of everything the transpose is made of."""
+    f, args = moving(primitive, sample)
+    if not args:
+        pytest.skip("no floating argument")
+    out, pullback = dualad.vjp(f, *args)
+    w = [tuple(map(seed, leaves(out))) for _ in range(2)]
+    stacked = tuple(np.stack([np.asarray(row[j]) for row in w]) for j in range(len(leaves(out))))
+    several = isinstance(out, tuple)
+    at_once = dualad.vmap(pullback)(stacked if several else stacked[0])
+    for k in range(2):
+        one = pullback(w[k] if several else w[k][0])
+        for a, b in zip(at_once, one, strict=True):
+            np.testing.assert_allclose(a[k], b, rtol=1e-12, atol=1e-14)
+
+
+# --- linear programs -----------------------------------------------------------------------------------
+
+
+def programs(primitive, sample):
+    """The program of a linear primitive in each argument that it is linear in, and that argument."""
+    args = sample.args
+    out = spec_of(primitive(*args, **sample.params))
+    for k in range(len(args)):
+        if primitive.transpose_in(k) is None or k not in sample.floats():
+            continue
+        if primitive.joint:
+            rest = [np.zeros_like(a) for a in args]
+        else:
+            rest = list(args)
+
+        def run(t):
+            return (primitive(*rest[:k], t, *rest[k + 1 :], **sample.params),)
+
+        yield trace_linear(run, [spec_of(args[k])], [out]), run, args[k]
+
+
+@pytest.mark.parametrize("primitive, sample", LINEAR)
+def test_source_gives_the_same_numbers_in_both_directions(primitive, sample):
+    for program, run, argument in programs(primitive, sample):
+        t = seed(argument)
+        (expected,) = run(t)
+        np.testing.assert_allclose(program(t)[0], expected, rtol=1e-13)
+        np.testing.assert_allclose(execute(program, t), expected, rtol=1e-13)
+        back = program.transpose()
+        w = seed(expected)
+        (pulled,) = program.pull([w])
+        np.testing.assert_allclose(execute(back, w), pulled, rtol=1e-13)
+        tolerance = 1e-5 if expected.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(inner(w, expected), inner(pulled, t), rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(execute(back.transpose(), t), expected, rtol=1e-13)
+
+
+def execute(program, tangent):
+    """Run the printed source as a reader would, in an empty namespace."""
+    scope = {"constants": program.constants()}
+    exec(program.source("linear"), scope)
+    return scope["linear"](tangent)[0]
+
+
+@pytest.mark.parametrize("primitive, sample", LINEAR)
+def test_spec_is_the_shape_and_dtype_of_the_result(primitive, sample):
+    known = [Spec(a.shape, a.dtype) if k in sample.floats() else a for k, a in enumerate(sample.args)]
+    spec = primitive.out_spec(tuple(known), sample.params)
+    out = primitive(*sample.args, **sample.params)
+    assert (tuple(spec.shape), np.dtype(spec.dtype)) == (np.shape(out), np.asarray(out).dtype)
