@@ -9,7 +9,7 @@ PAGES := tests/docs tests/test_readme.py
 
 demo: $(READY)  ## the sensitivity job on real input, then one rule read in both directions
 	$(RUN)/dualad sens examples/robertson.py
-	$(RUN)/python examples/linear_program.py
+	$(RUN)/python examples/custom_rule.py
 
 test: $(READY)  ## all tests but the slow ones
 	$(RUN)/python -m pytest -q

@@ -1,31 +1,90 @@
-"""dualad: forward-mode dual numbers for NumPy, with reverse mode as their transposition."""
+"""dualad: forward-mode dual numbers for NumPy, with reverse mode as their transposition.
 
+At the top level are the NumPy user's functions (`jvp`, `grad`, `jacobian`, ...) and PyTorch's names for
+tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` and `torch.func`.
+"""
 
+from . import autograd, func
+from .dtypes import (
+    bool as bool,
+    cdouble,
+    cfloat,
+    complex64,
+    complex128,
+    double,
+    float as float,
+    float16,
+    float32,
+    float64,
+    half,
+    int as int,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    short,
+    uint8,
+)
 from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
-from . import autograd, func, ops
 from .tensor import Tensor, as_tensor, ones, ones_like, tensor, zeros, zeros_like
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
 from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev, value_and_jacobian
 from .transforms.reverse import grad, linear_transpose, linearize, value_and_grad, vjp
-from .types import (
-    bool,
-    complex64,
-    complex128,
-    double,
-    float,
-    float16,
-    float32,
-    float64,
-    half,
-    int,
-    int8,
-    int16,
-    int32,
-    int64,
-    long,
-    uint8,
-)
 from .version import __version__
+
+#: What `from dualad import *` brings: the dtypes that would hide Python's names are left out.
+__all__ = [
+    "DualADError",
+    "Tensor",
+    "__version__",
+    "as_tensor",
+    "autograd",
+    "custom_jvp",
+    "defelementwise",
+    "enable_grad",
+    "func",
+    "grad",
+    "hessian",
+    "hvp",
+    "is_grad_enabled",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jvp",
+    "linear_transpose",
+    "linearize",
+    "no_grad",
+    "ones",
+    "ones_like",
+    "set_grad_enabled",
+    "stop_gradient",
+    "tensor",
+    "value_and_grad",
+    "value_and_jacobian",
+    "vjp",
+    "vmap",
+    "zeros",
+    "zeros_like",
+]
+__all__ += [
+    "cdouble",
+    "cfloat",
+    "complex64",
+    "complex128",
+    "double",
+    "float16",
+    "float32",
+    "float64",
+    "half",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "long",
+    "short",
+    "uint8",
+]

@@ -26,6 +26,7 @@ METHODS = {
         "method": "Newton-CG",
         "jac": dualad.grad(rosenbrock),
         "hessp": hessian_product,
+        "options": {"xtol": 1e-8},
     },
     "trust-exact, dualad.hessian": {
         "method": "trust-exact",
@@ -43,7 +44,7 @@ def solve(options, start):
 
 
 def table(n):
-    start = np.tile([-1.2, 1.0], n // 2)
+    start = np.tile([1.3, 0.7, 0.8, 1.9, 1.2], n // 5)
     print(f"Rosenbrock function of {n} variables; the minimum is 0 at (1, ..., 1)\n")
     print(f"{'method':<30}{'steps':>6}{'f':>7}{'grad':>6}{'max |x - 1|':>14}")
     for name, options in METHODS.items():

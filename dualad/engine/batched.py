@@ -21,12 +21,16 @@ class Batched(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        mine = tuple([type(a) is Batched and a.level is level for a in args])
-        values = tuple([a.primal if m else a for a, m in zip(args, mine, strict=True)])
-        n = next(a.tangent for a, m in zip(args, mine, strict=True) if m)
-        out = primitive.batch(values, mine, params)
+        mine, values, n = [], [], 0
+        for a in args:
+            m = type(a) is Batched and a.level is level
+            mine.append(m)
+            values.append(a.primal if m else a)
+            if m:
+                n = a.tangent
+        out = primitive.batch(tuple(values), tuple(mine), params)
         if isinstance(out, tuple):
-            return tuple(batched(level, o, n) for o in out)
+            return tuple([batched(level, o, n) for o in out])
         return batched(level, out, n)
 
     @property

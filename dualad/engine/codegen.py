@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .batched import Batched
 from .dual import Dual
 from .guard import has_nan, ignore, restore
 from .primitive import Elementwise
@@ -39,6 +40,7 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
 
 #: names the generated code refers to beside those of its formulas
 SCOPE: dict[str, Any] = {
+    "Batched": Batched,
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
@@ -53,24 +55,32 @@ SCOPE: dict[str, Any] = {
     "restore": restore,
 }
 
-PLAIN = "T is float or T is int or T is float64 or (T is ndarray and v.dtype is not OBJECT)"
+def scaled(t: str, text: str) -> tuple[str, str]:
+    """Sign and source of t times a partial: 1 / d is one division, a leading minus the sign.
 
-
-def scaled(t: str, text: str) -> str:
-    """Source of t times a partial; a partial 1 / d becomes one division."""
-    if text == "1":
-        return t
-    if text == "-1":
-        return f"-{t}"
+    The product is left as one expression, so that NumPy reuses the memory of its temporaries.
+    """
+    if text in ("1", "-1"):
+        return ("-" if text == "-1" else "+"), t
     body = ast.parse(text, mode="eval").body
-    if (
-        isinstance(body, ast.BinOp)
-        and isinstance(body.op, ast.Div)
-        and isinstance(body.left, ast.Constant)
-        and body.left.value == 1
-    ):
-        return f"{t} / ({ast.unparse(body.right)})"
-    return f"{t} * ({text})"
+    sign, body = _without_minus(body)
+    if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
+        return sign, f"{t} / ({ast.unparse(body.right)})"
+    return sign, f"{t} * ({ast.unparse(body)})"
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def _without_minus(node: ast.expr) -> tuple[str, ast.expr]:
+    """A product without the minus in front of its first factor."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return "-", node.operand
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        sign, left = _without_minus(node.left)
+        return sign, ast.BinOp(left, node.op, node.right)
+    return "+", node
 
 
 class _Writer:
@@ -95,7 +105,10 @@ class _Writer:
         """Body that makes the dual of `out` from primals x, y and the operands u, v."""
         tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
         live = [a for a in active if self.formulas["xy".index(a)] != "0"]
-        total = " + ".join(scaled(tangents[a], self.formulas["xy".index(a)]) for a in live)
+        terms = [scaled(tangents[a], self.formulas["xy".index(a)]) for a in live]
+        total = " ".join(f"{sign} {term}" for sign, term in terms).removeprefix("+ ")
+        if total.startswith("- "):
+            total = f"-({terms[0][1]})" + total[2 + len(terms[0][1]) :]
         owner = "u" if "x" in active else "v"
         lines = [f"out = {self.call}"]
         if not self.p.singular:
@@ -160,8 +173,23 @@ class _Writer:
             return f"kept({name}) if T is ndarray else {name}"
         return name
 
+    def batched(self, active: str, pad: str) -> list[str]:
+        """Body that applies the operation to values whose batch axes are aligned already."""
+        owner = "u" if "x" in active else "v"
+        lines = [
+            f"out = {self.call}",
+            f"L = {owner}.level",
+            "r = L.new(Batched)",
+            "r.level = L",
+            "r.primal = out",
+            f"r.tangent = {owner}.tangent",
+            "return r",
+        ]
+        return [pad + line for line in lines]
+
     def body(self, kind: str, active: str, pad: str) -> list[str]:
-        return self.dual(active, pad) if kind == "Dual" else self.recorded(active, pad)
+        write = {"Dual": self.dual, "Recorded": self.recorded, "Batched": self.batched}[kind]
+        return write(active, pad)
 
     def pull(self, active: str) -> list[str]:
         """The pull of the recorded entry, and its twins: guarded, and forward on linear variables."""
@@ -169,12 +197,9 @@ class _Writer:
         head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
         lines = [f"def pull_{active}(c, e, g, own):", head]
         for a in active:
-            text = self.formulas["xy".index(a)]
-            lines += [
-                f"    t = {scaled('c', text)}",
-                f"    s = g[i{a}]",
-                f"    g[i{a}] = t if s is None else s + t",
-            ]
+            sign, term = scaled("c", self.formulas["xy".index(a)])
+            first = term if sign == "+" else f"-({term})"
+            lines += [f"    s = g[i{a}]", f"    g[i{a}] = {first} if s is None else s {sign} {term}"]
         lines += [f"def unpack_{active}(e):", head]
         values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
         args = ", ".join(values[n] for n in "xy"[: self.arity])
@@ -187,6 +212,13 @@ class _Writer:
             return ["x"]
         live = [a for a, f in zip("xy", self.formulas, strict=True) if f != "0"]
         return [p for p in ("xy", "x", "y") if all(a in live for a in p)]
+
+    @staticmethod
+    def plain(kind: str, constant: str, owner: str) -> str:
+        """The condition that an operand of type T is a constant of the common kinds."""
+        low = f" and {constant}.ndim < {owner}.primal.ndim" if kind == "Batched" else ""
+        array = f"(T is ndarray and {constant}.dtype is not OBJECT{low})"
+        return f"T is float or T is int or T is float64 or {array}"
 
     def complex_check(self, names: str, pad: str) -> list[str]:
         if self.p.complex is None:
@@ -213,14 +245,17 @@ class _Writer:
                 f"        return fast(P.constant[1], {kind!r})[0](u, v)",
             ]
         if "xy" in patterns and self.p.complex is None:
+            aligned = " and u.primal.ndim == v.primal.ndim" if kind == "Batched" else ""
             lines += [
-                f"    if T is {kind} and v.level is u.level:",
+                f"    if T is {kind} and v.level is u.level{aligned}:",
                 "        x = u.primal",
                 "        y = v.primal",
                 *self.body(kind, "xy", "        "),
             ]
         if "x" in patterns:
-            plain = PLAIN if self.p.complex is None else f"({PLAIN}) and u.dtype.kind != 'c' and T is not ndarray"
+            plain = self.plain(kind, "v", "u")
+            if self.p.complex is not None:
+                plain = f"({plain}) and u.dtype.kind != 'c' and T is not ndarray"
             lines += [
                 f"    if {plain}:",
                 "        x = u.primal",
@@ -230,7 +265,7 @@ class _Writer:
         lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
         if "y" in patterns and self.p.complex is None:
             lines += [
-                f"    if {PLAIN.replace('v.dtype', 'u.dtype')}:",
+                f"    if {self.plain(kind, 'u', 'v')}:",
                 f"        x = {self.constant(kind, 'y', 'u')}",
                 "        y = v.primal",
                 *self.body(kind, "y", "        "),
@@ -239,7 +274,7 @@ class _Writer:
         return lines
 
     def source(self, kind: str) -> str:
-        lines = [] if kind == "Dual" else [x for p in self.patterns() for x in self.pull(p)]
+        lines = [x for p in self.patterns() for x in self.pull(p)] if kind == "Recorded" else []
         lines += self.unary(kind) if self.arity == 1 else self.binary(kind)
         return "\n".join(lines)
 
@@ -278,6 +313,9 @@ def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
     pull.push = push
     pull.guarded_push = lambda entry, v: push(entry, v, "guarded_push")
 
+
+#: the kinds with generated code
+KINDS: tuple[type[TracedArray], ...] = (Dual, Recorded, Batched)
 
 #: kind -> primitive -> (op, rop)
 _generated: dict[tuple[str, str], tuple[Callable, Callable | None]] = {}
@@ -319,7 +357,7 @@ def install(primitive: Elementwise, name: str, reflected: str | None = None) -> 
     setattr(TracedArray, name, operator_method(primitive))
     if reflected is not None:
         setattr(TracedArray, reflected, operator_method(primitive, True))
-    for cls in (Dual, Recorded):
+    for cls in KINDS:
         for method, swap in ((name, False), (reflected, True)):
             if method is not None:
                 lazy = _Lazy(cls, primitive, swap)
@@ -361,5 +399,5 @@ def protocol(cls: type) -> Callable[..., Any]:
     return __array_ufunc__
 
 
-Dual.__array_ufunc__ = protocol(Dual)  # type: ignore[method-assign]
-Recorded.__array_ufunc__ = protocol(Recorded)  # type: ignore[method-assign]
+for _kind in KINDS:
+    _kind.__array_ufunc__ = protocol(_kind)  # type: ignore[method-assign]

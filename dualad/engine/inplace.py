@@ -29,7 +29,7 @@ def become(array: TracedArray, value: Any) -> None:
 
 
 def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
-    """Make `view` a view of `base`: read(base) is its value, put(base, value) the base after a write."""
+    """Make `view` a view of `base`: its value is read(base), and put(base, value) writes to it."""
     if isinstance(view, TracedArray) and holds_array(view):
         view._base = (base, read, put)
         try:

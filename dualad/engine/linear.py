@@ -263,20 +263,28 @@ def output(level: Level, result: Any, spec: Spec) -> tuple[int | None, Spec]:
 
 
 def prune(program: LinearProgram) -> LinearProgram:
-    """Drop the entries that no output depends on."""
+    """Drop the entries that no output depends on, and those that change nothing."""
     tape, n = program.tape, len(program.inputs)
     needed = {i for i, _ in program._outputs if i is not None}
     for k in range(len(tape) - 1, n - 1, -1):
         if k in needed:
             needed.update(i for i in tape[k][1] if i is not None)
     number: dict[int | None, int | None] = {None: None, **{k: k for k in range(n)}}
-    kept = list(tape[:n])
+    entries = list(tape[:n])
     for k in range(n, len(tape)):
-        if k in needed:
-            number[k] = len(kept)
+        if k in needed and _is_identity(tape[k]):
+            number[k] = number[tape[k][1][0]]
+        elif k in needed:
+            number[k] = len(entries)
             entry = tape[k]
-            kept.append((entry[0], tuple(number[i] for i in entry[1]), *entry[2:]))
-    return LinearProgram(kept, program.inputs, [(number[i], s) for i, s in program._outputs])
+            entries.append((entry[0], tuple(number[i] for i in entry[1]), *entry[2:]))
+    return LinearProgram(entries, program.inputs, [(number[i], s) for i, s in program._outputs])
+
+
+def _is_identity(entry: tuple) -> bool:
+    if entry[0] is not pull_scale or len(entry[1]) != 1 or entry[3][0] is not None:
+        return False
+    return entry[5].shape == entry[6][0].shape and entry[5].dtype == entry[6][0].dtype
 
 
 def program_of_tape(

@@ -361,7 +361,10 @@ def fit_all(t: Any, out: Any) -> Any:
 
 def align(args: tuple, mine: tuple[bool, ...]) -> list[Any]:
     """Give the batched arguments of an elementwise operation one common rank after the batch axis."""
-    rank = max(getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True))
+    ranks = [getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True)]
+    rank = max(ranks)
+    if all(r == rank or not m for r, m in zip(ranks, mine, strict=True)):
+        return list(args)
     out = []
     for a, m in zip(args, mine, strict=True):
         if m and a.ndim - 1 < rank:

@@ -91,6 +91,9 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         result = out if "out" in names else spec_of(out)
         return (pull_elementwise, active, primitive, reads, params, result, specs(args, active))
     if isinstance(primitive, Linear):
+        if len(args) == 1:
+            like = (spec_of(args[0]),)
+            return (pull_linear, parents, primitive, like, params, spec_of(out), like)
         active = tuple(
             None if i is None or primitive.transpose_in(k) is None else i
             for k, i in enumerate(parents)
@@ -98,11 +101,12 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         n = sum(i is not None for i in active)
         if n == 0:
             return None
-        forget = n == 1 or primitive.joint
+        # A rule never reads an argument in which the operation is linear together with others.
+        joint = [primitive.joint and primitive.transpose_in(k) is not None for k in range(len(args))]
         reads = tuple(
             [
-                kept(a) if i is None else spec_of(a) if forget else a
-                for a, i in zip(args, active, strict=True)
+                spec_of(a) if j or (n == 1 and i is not None) else kept(a) if i is None else a
+                for a, i, j in zip(args, active, joint, strict=True)
             ]
         )
         return (pull_linear, active, primitive, reads, params, spec_of(out), specs(args, active))

@@ -322,21 +322,21 @@ def as_value(x: Any, name: str = "value") -> Any:
         return np.float64(x)
     if t is complex:
         return np.complex128(x)
-    if t is np.ndarray or isinstance(x, np.generic):
+    if t in (list, tuple) or (t is np.ndarray and x.dtype is OBJECT):
+        value = stack_objects(x)
+        if isinstance(value, TracedArray) or value.dtype.kind in "fciub":
+            return value
+    elif t is np.ndarray or isinstance(x, np.generic):
         if x.dtype.kind in "fciub":
             return x
-        if x.dtype is OBJECT:
-            return stack_objects(x)
     elif t in (int, bool):
         return np.asarray(x)[()]
-    elif t in (list, tuple):
-        return stack_objects(x)
     elif isinstance(x, np.ndarray):
         raise NotDifferentiableError(
             f"{name} is a {t.__module__}.{t.__qualname__}, an ndarray subclass whose operations "
             f"differ from ndarray's: pass np.asarray(x) instead."
         )
     raise NotDifferentiableError(
-        f"{name} is of type {t.__module__}.{t.__qualname__}, which is not a numeric array: pass "
+        f"{name} is of type {t.__module__}.{t.__qualname__}, which is not a numeric array: give "
         f"a float, a NumPy array (x.to_numpy() for pandas), or a container of those."
     )

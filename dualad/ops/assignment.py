@@ -1,4 +1,4 @@
-"""NumPy's functions that write into their first argument: copyto, put, place, fill_diagonal, add.at.
+"""NumPy's functions that write into an argument: copyto, put, place, fill_diagonal, add.at, ...
 
 Each is an assignment by index, or a whole new value, for the array that is written to.
 """

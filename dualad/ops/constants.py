@@ -21,7 +21,7 @@ from .structure import axes_of, axis_of
 
 __all__ = ["plain"]
 
-# --- elementwise -------------------------------------------------------------------------------------
+# --- elementwise -----------------------------------------------------------------------------
 
 for _step in (
     np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal,
@@ -37,11 +37,11 @@ sign = Opaque(np.sign, elementwise=True)
 exponent = Opaque(lambda x: np.frexp(x)[1], name="exponent", elementwise=True)
 
 # fmt: off
-fractional_part = elementwise(lambda x: np.modf(x)[0],  "1", name="fractional_part")
-mantissa        = elementwise(lambda x: np.frexp(x)[0], "ldexp(1.0, -frexp(x)[1])", name="mantissa")
-ldexp           = elementwise(np.ldexp,      "ldexp(1.0, y)", None, linear=(0,))
-heaviside       = elementwise(np.heaviside,  None, "x == 0")
-nextafter       = elementwise(np.nextafter,  "1", None)
+fraction  = elementwise(lambda x: np.modf(x)[0],  "1", name="fraction")
+mantissa  = elementwise(lambda x: np.frexp(x)[0], "ldexp(1.0, -frexp(x)[1])", name="mantissa")
+ldexp     = elementwise(np.ldexp,      "ldexp(1.0, y)", None, linear=(0,))
+heaviside = elementwise(np.heaviside,  None, "x == 0")
+nextafter = elementwise(np.nextafter,  "1", None)
 # fmt: on
 
 
@@ -54,7 +54,7 @@ def np_divmod(x: Any, y: Any) -> tuple[Any, Any]:
 @ufunc(np.modf)
 def np_modf(x: Any) -> tuple[Any, Any]:
     """The fractional part has slope 1, the integral part none."""
-    return fractional_part(x), np.trunc(x)
+    return fraction(x), np.trunc(x)
 
 
 @ufunc(np.frexp)
@@ -128,7 +128,7 @@ def np_array_equiv(a1: Any, a2: Any) -> Any:
     return _verdict(np.all(np.equal(a1, a2)))
 
 
-# --- along axes ----------------------------------------------------------------------------------------
+# --- along axes ------------------------------------------------------------------------------
 
 
 def _behind_batch(name: str) -> Callable[..., Any]:
@@ -219,7 +219,7 @@ def np_lexsort(keys: Any, axis: int = -1) -> Any:
     return _lexsort(keys, axis=axis)
 
 
-# --- places ----------------------------------------------------------------------------------------------
+# --- places ----------------------------------------------------------------------------------
 
 
 def _of_many_sizes(name: str) -> Callable[..., Any]:
@@ -275,7 +275,7 @@ def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return bins.shape[0] - np.searchsorted(bins[::-1], x, side=side)
 
 
-# --- what needs no value -----------------------------------------------------------------------------------
+# --- what needs no value ---------------------------------------------------------------------
 
 
 def _type_of(x: Any) -> Any:
@@ -327,7 +327,7 @@ def np_shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
     return a is b or np.shares_memory(_memory(a), _memory(b), max_work)
 
 
-# --- text -----------------------------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------
 
 
 def _text(f: Any) -> Callable[..., str]:
@@ -341,7 +341,7 @@ for _f in (np.array_str, np.array_repr, np.array2string):
     FUNCTIONS[_f] = _text(_f)
 
 
-# --- fresh buffers --------------------------------------------------------------------------------------------
+# --- fresh buffers ---------------------------------------------------------------------------
 
 
 def _fresh(make: Callable[..., Any], a: Any, dtype: Any, order: str, shape: Any) -> Any:
@@ -397,7 +397,7 @@ def np_full_like(
     return out
 
 
-# --- values -------------------------------------------------------------------------------------------------------
+# --- values ----------------------------------------------------------------------------------
 
 
 def plain(x: Any, what: str) -> Any:

@@ -71,7 +71,8 @@ convolution = Linear(
 
 
 def _checked(a: Any, v: Any, mode: str) -> tuple[Any, Any]:
-    a, v = np.atleast_1d(array_of(a)), np.atleast_1d(array_of(v))
+    a, v = array_of(a), array_of(v)
+    a, v = np.reshape(a, (1,)) if a.ndim == 0 else a, np.reshape(v, (1,)) if v.ndim == 0 else v
     if a.ndim != 1 or v.ndim != 1:
         raise ValueError("object too deep for desired array")
     if mode not in ("full", "same", "valid"):

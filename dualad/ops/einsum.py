@@ -111,11 +111,11 @@ def _parse(subscripts: str, ranks: tuple[int, ...]) -> tuple[tuple[str, ...], st
 # --- the plain form ------------------------------------------------------------------------------
 
 
-def _sizes(terms: Sequence[str], xs: Sequence[Any]) -> dict[str, int]:
+def _sizes(terms: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
     """The length of each label; an axis of length one fits any."""
     size: dict[str, int] = {}
-    for term, x in zip(terms, xs, strict=True):
-        for c, n in zip(term, x.shape, strict=True):
+    for term, shape in zip(terms, shapes, strict=True):
+        for c, n in zip(term, shape, strict=True):
             if size.setdefault(c, n) == 1:
                 size[c] = n
             if n not in (1, size[c]):
@@ -152,6 +152,19 @@ def _without_sums(term: str, x: Any, needed: set[str]) -> tuple[str, Any]:
     )
 
 
+@lru_cache(maxsize=512)
+def _plain(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> str | None:
+    """The subscripts in the plain form, None if the operands must be changed for it."""
+    terms, output = _parse(subscripts, tuple(map(len, shapes)))
+    size = _sizes(terms, shapes)
+    for k, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        others = set(output).union(*(t for j, t in enumerate(terms) if j != k))
+        stretched = any(size[c] != n for c, n in zip(term, shape, strict=True))
+        if stretched or len(set(term)) != len(term) or not set(term) <= others:
+            return None
+    return f"{','.join(terms)}->{output}" if len(terms) > 1 else None
+
+
 @function(np.einsum)
 def np_einsum(
     *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, **kwargs: Any
@@ -162,20 +175,25 @@ def np_einsum(
     else:
         subscripts, xs = _from_lists(operands)
     xs = [array_of(x) if dtype is None else array_of(x).astype(dtype) for x in xs]
-    terms, output = _parse(subscripts, tuple(x.ndim for x in xs))
-    result = _sum(list(terms), output, xs, optimize)
+    optimize = optimize if isinstance(optimize, (bool, str)) else True
+    plain = _plain(subscripts, tuple([x.shape for x in xs]))
+    if plain is not None:
+        result = einsum(*xs, subscripts=plain, optimize=optimize)
+    else:
+        result = _simplified(subscripts, xs, optimize)
     return result if out is None else store(out, result)
 
 
-def _sum(terms: list[str], output: str, xs: list[Any], optimize: Any) -> Any:
-    size = _sizes(terms, xs)
+def _simplified(subscripts: str, xs: list[Any], optimize: Any) -> Any:
+    """Bring the operands to the plain form, then sum."""
+    parsed, output = _parse(subscripts, tuple(x.ndim for x in xs))
+    terms, size = list(parsed), _sizes(parsed, [x.shape for x in xs])
     for k, x in enumerate(xs):
         terms[k], xs[k] = _without_repeats(*_without_ones(terms[k], x, size))
     for k, x in enumerate(xs):
         needed = set(output).union(*(t for j, t in enumerate(terms) if j != k))
         terms[k], xs[k] = _without_sums(terms[k], x, needed)
     if len(xs) > 1:
-        plan = optimize if isinstance(optimize, (bool, str)) else True
-        return einsum(*xs, subscripts=f"{','.join(terms)}->{output}", optimize=plan)
+        return einsum(*xs, subscripts=f"{','.join(terms)}->{output}", optimize=optimize)
     order = tuple(terms[0].index(c) for c in output)
     return xs[0] if order == tuple(range(len(order))) else transpose(xs[0], axes=order)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine.inplace import store
 from ..engine.primitive import Composite
+from ..engine.traced import raw
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function
 
@@ -18,12 +19,25 @@ __all__ = ["maximum_of", "minimum_of"]
 def _extremum_rule(t: Any, out: Any, x: Any, axes: tuple) -> Any:
     """The mean tangent of all entries that attain the extremum."""
     hit = x == unreduced(out, x.shape, axes)
-    if out.ndim == 0 and type(hit) is np.ndarray:
-        at = np.flatnonzero(hit)
-        if at.size == 1:
-            return np.ravel(t)[int(at[0])]
+    if type(hit) is np.ndarray and _is_unique(hit, raw(out)):
+        return np.reshape(t[_places(hit, axes)], out.shape)
     count = np.maximum(np.sum(hit, axis=axes), 1)
     return np.sum(np.where(hit, t, 0), axis=axes) / count
+
+
+def _is_unique(hit: np.ndarray, out: Any) -> bool:
+    """Whether each extremum is attained once (a NaN is attained nowhere)."""
+    return np.count_nonzero(hit) == out.size and bool(np.all(out == out))
+
+
+def _places(hit: np.ndarray, axes: tuple) -> tuple:
+    """The index of the hits in the order of the axes that are kept."""
+    if hit.ndim == 1:
+        return (np.flatnonzero(hit),)
+    order = (*(k for k in range(hit.ndim) if k not in axes), *axes)
+    moved = np.transpose(hit, order)
+    index = np.unravel_index(np.flatnonzero(moved), moved.shape)
+    return tuple(index[order.index(k)] for k in range(hit.ndim))
 
 
 def _extremum(ufunc: np.ufunc, name: str) -> Composite:
@@ -61,7 +75,7 @@ def _reduce_extremum(
     axes = all_axes(axis, a.ndim)
     if given(initial) and number_of(a, axes) == 0:
         rest = tuple(n for k, n in enumerate(a.shape) if k not in axes)
-        result = np.broadcast_to(np.asarray(initial, a.dtype), rest)
+        result = np.zeros(rest, a.dtype) + initial
     else:
         result = primitive(a, axes=axes)
         if given(initial):

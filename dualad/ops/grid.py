@@ -79,6 +79,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Second order differences inside, one-sided ones at the edges."""
     f = array_of(f)
+    f = f if f.dtype.kind in "fc" else f.astype(np.float64)
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     axes = axes_of(axis, f.ndim) if axis is not None else tuple(range(f.ndim))
@@ -114,7 +115,8 @@ def _gradient(f: Any, h: Any, axis: int, edge_order: int) -> Any:
     else:
         before, after = column[:-1], column[1:]
         inner = (slopes[low] * after + slopes[high] * before) / (before + after)
-    return np.concatenate([first, inner, last], axis)
+    out = np.concatenate([first, inner, last], axis)
+    return out if out.dtype == f.dtype else out.astype(f.dtype)
 
 
 def _edges(at: Any, step: Any, edge_order: int) -> tuple[Any, Any]:
@@ -149,7 +151,7 @@ def linspace(
     span = stop - start
     intervals = num - 1 if endpoint else num
     step = span / intervals if intervals > 0 else np.nan
-    k = np.reshape(np.arange(num), (-1, *(1,) * span.ndim))
+    k = np.reshape(np.arange(num, dtype=span.dtype), (-1, *(1,) * span.ndim))
     out = k * (step if intervals > 0 else span) + start
     if endpoint and num > 1:
         out = np.where(k == intervals, stop, out)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine.inplace import link
 from ..engine.primitive import Linear, Opaque
-from ..engine.shape import zeros
+from ..engine.shape import BOUND, zeros
 from ..engine.traced import Spec, TracedArray, as_operand
 from ..errors import LostDerivativeError, NotDifferentiableError
 
@@ -33,25 +33,48 @@ __all__ = [
 FULL = slice(None)
 
 
-# --- keys ------------------------------------------------------------------------------------------
+# --- keys ------------------------------------------------------------------------------------
 
 
 def is_array(k: Any) -> bool:
     return isinstance(k, (np.ndarray, TracedArray))
 
 
-def normal_index(key: Any, ndim: int) -> tuple:
-    """A key as a tuple of ints, slices, None and integer arrays that says something of each axis."""
+def normal_index(key: Any, shape: tuple) -> tuple:
+    """A key as a tuple of ints, slices, None and integer arrays that speaks of every axis."""
     items: list[Any] = []
+    masks: list[tuple[int, tuple]] = []
     for k in key if isinstance(key, tuple) else (key,):
+        if isinstance(k, (list, np.ndarray)) and getattr(k := as_index(k), "dtype", None) == bool:
+            masks.append((len(items), k.shape))
         items += _normal(k)
     used = sum(1 for k in items if k is not None and k is not Ellipsis)
-    at = next((n for n, k in enumerate(items) if k is Ellipsis), len(items))
-    if used > ndim:
+    if used > len(shape):
         raise IndexError(
-            f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed"
+            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were "
+            f"indexed"
         )
-    return tuple(items[:at] + [FULL] * (ndim - used) + items[at + 1 :])
+    at = next((n for n, k in enumerate(items) if k is Ellipsis), len(items))
+    full = (*items[:at], *[FULL] * (len(shape) - used), *items[at + 1 :])
+    for n, mask in masks:
+        _check_mask(full, n if n < at else n + len(full) - len(items), mask, shape)
+    return full
+
+
+def _check_mask(full: tuple, n: int, mask: tuple, shape: tuple) -> None:
+    first = sum(k is not None for k in full[:n])
+    for axis, size in enumerate(mask, first):
+        if size != shape[axis]:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is "
+                f"{shape[axis]} but size of corresponding boolean axis is {size}"
+            )
+
+
+def as_index(k: Any) -> Any:
+    """A list or object array in a key as the array it stands for."""
+    k = as_operand(k)
+    return k if is_array(k) else np.asarray(k)
 
 
 def _normal(k: Any) -> list[Any]:
@@ -61,7 +84,7 @@ def _normal(k: Any) -> list[Any]:
         return [_traced_index(k)]
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
         return [int(k)]
-    k = np.asarray(as_operand(k))
+    k = np.asarray(k)
     if k.dtype.kind == "b":
         if k.ndim == 0:
             raise IndexError("a 0-d boolean inside an index of a traced array is not supported")
@@ -117,7 +140,7 @@ def shape_at(shape: tuple, index: tuple) -> tuple[int, ...]:
     return zeros(Spec(shape, np.dtype(bool)))[index].shape
 
 
-# --- plain indices: getitem, scatter, index_set -----------------------------------------------------
+# --- plain indices: getitem, scatter, index_set ----------------------------------------------
 
 
 def _getitem(x: Any, index: tuple) -> Any:
@@ -147,11 +170,13 @@ def _add_into(out: np.ndarray, ct: Any, index: tuple) -> None:
 
 def _getitem_batch(args: tuple, mine: tuple, index: tuple) -> Any:
     out = getitem(args[0], index=(FULL, *index))
-    return np.moveaxis(out, place_of_batch(index), 0)
+    place = place_of_batch(index)
+    return np.moveaxis(out, place, 0) if place else out
 
 
 def _scatter_batch(args: tuple, mine: tuple, index: tuple, shape: tuple) -> Any:
-    values = np.moveaxis(args[0], 0, place_of_batch(index))
+    place = place_of_batch(index)
+    values = np.moveaxis(args[0], 0, place) if place else args[0]
     return scatter(values, index=(FULL, *index), shape=(args[0].shape[0], *shape))
 
 
@@ -207,6 +232,7 @@ scatter = Linear(
     spec=lambda values, index, shape: Spec(shape, values.dtype),
     name="scatter_add",
 )
+BOUND.update(getitem=getitem)
 index_set = Linear(
     write_at,
     lambda ct, x, v, index: index_set(ct, np.zeros((), ct.dtype), index=index),
@@ -218,7 +244,7 @@ index_set = Linear(
 )
 
 
-# --- traced indices: gather, scatter_at, set_at -------------------------------------------------------
+# --- traced indices: gather, scatter_at, set_at ----------------------------------------------
 
 
 def take_at(x: Any, at: Any) -> Any:
@@ -241,7 +267,7 @@ def put_at(x: Any, v: Any, at: Any) -> Any:
 
 
 def _batched_at(at: Any, mine: bool, n: int) -> Any:
-    """The index arrays (k, *sel) with the batch axis behind the first, and the batch index put first."""
+    """Index arrays (k, *sel) as (k + 1, n, *sel): the first of them numbers the batch."""
     at = np.moveaxis(with_batch_axis(at, mine, n), 0, 1)
     row = np.reshape(np.arange(n), (1, n) + (1,) * (at.ndim - 2))
     return np.concatenate([np.broadcast_to(row, (1, *at.shape[1:])), at])
@@ -306,26 +332,28 @@ set_at = Linear(
 )
 
 
-# --- x[key] ------------------------------------------------------------------------------------------
+# --- x[key] ----------------------------------------------------------------------------------
 
 
 def index(x: Any, key: Any) -> Any:
     """x[key], where x or the key is traced; the result of a basic index is a view."""
-    if type(key) is int:
-        if x.ndim == 1:
-            return getitem(x, index=(key,))
-        normal: tuple = normal_index(key, x.ndim)
-    elif isinstance(key, (bool, np.bool_)):
+    kind = type(key)
+    if kind is slice or (kind is int and x.ndim > 0):
+        return _view(x, (key,) + (FULL,) * (x.ndim - 1))
+    if kind is bool or kind is np.bool:
         new = getitem(x, index=(None,) + (FULL,) * x.ndim)
         return new if key else index(new, slice(0))
-    else:
-        normal = normal_index(key, x.ndim)
+    normal = normal_index(key, x.shape)
     if any(isinstance(k, TracedArray) for k in normal):
         return _read(x, _Moved(normal))
-    out = getitem(x, index=normal)
-    if any(map(is_array, normal)):
-        return out
-    return link(x, out, partial(getitem, index=normal), partial(index_set, index=normal))
+    if any(isinstance(k, np.ndarray) for k in normal):
+        return getitem(x, index=normal)
+    return _view(x, normal)
+
+
+def _view(x: Any, basic: tuple) -> Any:
+    out = getitem(x, index=basic)
+    return link(x, out, partial(getitem, index=basic), partial(index_set, index=basic))
 
 
 class _Moved:
@@ -357,15 +385,15 @@ def _read(x: Any, moved: _Moved) -> Any:
     return np.moveaxis(gather(part, moved.arrays), moved.selected, moved.placed)
 
 
-# --- x[key] = v --------------------------------------------------------------------------------------
+# --- x[key] = v ------------------------------------------------------------------------------
 
 
 def replaced(x: Any, key: Any, v: Any) -> Any:
     """The array that x[key] = v leaves behind."""
     v = _as_stored(x, v)
     if isinstance(key, (bool, np.bool_)):
-        return index_set(x, v, index=(FULL,) * x.ndim) if key else x
-    normal = normal_index(key, x.ndim)
+        return index_set(x, _trimmed(v, x.ndim), index=(FULL,) * x.ndim) if key else x
+    normal = normal_index(key, x.shape)
     if any(isinstance(k, TracedArray) for k in normal):
         return _replaced(x, _Moved(normal), v)
     return index_set(x, _trimmed(v, len(shape_at(x.shape, normal))), index=normal)
@@ -379,7 +407,7 @@ def _replaced(x: Any, moved: _Moved, v: Any) -> Any:
 
 def accumulated(shape: tuple, key: Any, v: Any) -> Any:
     """Zeros of a shape with v added at a key, repeated indices one after the other."""
-    normal = normal_index(key, len(shape))
+    normal = normal_index(key, shape)
     if not any(isinstance(k, TracedArray) for k in normal):
         return scatter(np.broadcast_to(v, shape_at(shape, normal)), index=normal, shape=shape)
     moved = _Moved(normal)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitive import Composite
-from ..engine.traced import TracedArray
+from ..engine.traced import TracedArray, raw
 from .products import array_of
 from .registry import function
 
@@ -79,7 +79,7 @@ def interp(
     """
     x, xp, fp = (_floating(array_of(v)) for v in (x, xp, fp))
     if period is not None:
-        if period == 0:
+        if np.any(raw(period) == 0):
             raise ValueError("period must be a non-zero value")
         x, xp, fp = _periodic(x, xp, fp, np.abs(period))
         left = right = None

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import Batched
 from ..engine.codegen import mixed
 from ..engine.dual import Dual
-from ..engine.inplace import augmented, frozen, link, store
-from ..engine.primitive import Elementwise, Opaque, Primitive, align
+from ..engine.graph import GraphValue
+from ..engine.inplace import augmented, link, store
+from ..engine.items import install as install_items
+from ..engine.primitive import Opaque
 from ..engine.recorded import Recorded
 from ..engine.traced import (
     FUNCTIONS,
@@ -22,8 +23,6 @@ from ..engine.traced import (
     Buffer,
     TracedArray,
     missing_rule,
-    raw,
-    stack_objects,
 )
 from ..errors import ArgumentError, RefusedAttributeError
 from .assignment import assign
@@ -52,7 +51,7 @@ def method(name: str) -> Callable[[Any], Any]:
     return install
 
 
-# --- methods that are NumPy functions with the array as first argument ------------------------------------
+# --- methods that are NumPy functions with the array as first argument -----------------------
 
 
 def _delegate(name: str, f: Any) -> None:
@@ -80,7 +79,7 @@ def _reshape(self: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
 
 @method("transpose")
 def _transpose(self: Any, *axes: Any) -> Any:
-    """numpy.ndarray.transpose: the axes are given as a tuple, as several integers, or not at all."""
+    """numpy.ndarray.transpose: the axes are a tuple, several integers, or left out."""
     axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
     return call(np.transpose, self, axes)
 
@@ -89,6 +88,17 @@ def _transpose(self: Any, *axes: Any) -> Any:
 def _flatten(self: Any, order: str = "C") -> Any:
     """A copy with one axis."""
     return call(np.ravel, call(np.copy, self), order)
+
+
+@method("view")
+def _view(self: Any, dtype: Any = None, type: Any = None) -> Any:
+    """A view; to read the memory as another dtype is refused."""
+    if (dtype is not None and np.dtype(dtype) != self.dtype) or type is not None:
+        raise RefusedAttributeError(
+            f"x.view({dtype or type}) of a traced array reads its memory as something else, which "
+            f"has no derivative: use x.astype for another dtype."
+        )
+    return self[...]
 
 
 @method("copy")
@@ -122,7 +132,7 @@ def _conj(self: Any) -> Any:
 TracedArray.conjugate = _conj  # type: ignore[attr-defined]
 
 
-# --- dtype --------------------------------------------------------------------------------------------------
+# --- dtype -----------------------------------------------------------------------------------
 
 _to_constant = Opaque(lambda x, dtype: x.astype(dtype), name="astype", elementwise=True)
 
@@ -158,7 +168,7 @@ def _astype(
 FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy)
 
 
-# --- attributes ------------------------------------------------------------------------------------------------
+# --- attributes ------------------------------------------------------------------------------
 
 
 def _part(name: str, f: Any) -> property:
@@ -204,7 +214,6 @@ _REFUSED = {
     "ctypes": _MEMORY,
     "strides": _MEMORY,
     "flags": _MEMORY,
-    "view": "reading memory as another dtype has no derivative; use x[...] for a view, x.astype for a dtype",
     "tobytes": "bytes have no derivative",
     "tofile": "a file has no derivative",
     "dump": "a file has no derivative",
@@ -231,9 +240,10 @@ for _name, _why in _REFUSED.items():
     setattr(TracedArray, _name, _refuse(_name, _why))
 
 
-# --- indexing, iteration, assignment ------------------------------------------------------------------------------
+# --- indexing, iteration, assignment ---------------------------------------------------------
 
 TracedArray.__getitem__ = index  # type: ignore[attr-defined]
+install_items(index)
 TracedArray.__setitem__ = assign  # type: ignore[attr-defined]
 
 
@@ -279,11 +289,11 @@ for _op in (
     )
 
 
-# --- comparisons and the other operators whose result is constant ----------------------------------------------------
+# --- comparisons and the other operators whose result is constant ----------------------------
 
 
 def _comparison(name: str, ufunc: Any) -> None:
-    """The operator on all traced arrays; where a value lies below, the comparison of that value."""
+    """The operator on all traced arrays; of those that have a value below, of that value."""
     primitive, compare = UFUNCS[ufunc], getattr(operator, name)
 
     def general(self: Any, other: Any) -> Any:
@@ -293,10 +303,12 @@ def _comparison(name: str, ufunc: Any) -> None:
         kind = type(other)
         if kind is float or kind is int or kind is np.float64:
             return compare(self.primal, other)
+        if kind is type(self) and other.level is self.level:
+            return compare(self.primal, other.primal)
         return mixed(primitive, self, other)
 
     setattr(TracedArray, name, general)
-    for cls in (Dual, Recorded, Buffer):
+    for cls in (Dual, Recorded, Buffer, GraphValue):
         setattr(cls, name, of_primal)
 
 
@@ -362,12 +374,13 @@ def _trunc(self: Any) -> int:
     return math.trunc(_number(self, "math.trunc(x)"))
 
 
-# --- what NumPy's loops over object arrays call on their elements ---------------------------------------------------------
+# --- what NumPy's loops over object arrays call on their elements ----------------------------
 
 for _ufunc in (
-    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
-    np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt,
-    np.cbrt, np.fabs, np.deg2rad, np.rad2deg, np.degrees, np.radians, np.rint, np.trunc, np.square,
+    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh,
+    np.arcsinh, np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10,
+    np.log1p, np.sqrt, np.cbrt, np.fabs, np.deg2rad, np.rad2deg, np.degrees, np.radians, np.rint,
+    np.trunc, np.square,
 ):  # fmt: skip
     setattr(TracedArray, _ufunc.__name__, lambda self, f=_ufunc: f(self))
 for _ufunc in (np.arctan2, np.hypot, np.fmod, np.logaddexp, np.copysign):

@@ -19,48 +19,43 @@ from .reduce import all_axes, finish, unreduced
 from .registry import function
 from .structure import axes_of, sum_axes, zero_wins
 
-__all__ = ["length"]
+__all__ = ["inner", "length", "radial"]
 
 
 # --- the Euclidean length ------------------------------------------------------------------------
 
 
-def _length(x: Any, axes: tuple, divisor: Any = None) -> Any:
-    """sqrt(sum |x|**2 / divisor)."""
+def _length(x: Any, axes: tuple) -> Any:
     if x.dtype.kind == "c":
-        square = (x * x.conj()).real
-    elif len(axes) == x.ndim and divisor is None:
+        return np.sqrt(np.add.reduce((x * x.conj()).real, axis=axes))
+    if len(axes) == x.ndim:
         flat = x.ravel(order="K")
         return np.sqrt(flat.dot(flat))
+    return np.sqrt(np.add.reduce(x * x, axis=axes))
+
+
+def inner(x: Any, t: Any, axes: tuple) -> Any:
+    """The real inner product Re <x, t> over axes."""
+    if len(axes) == x.ndim == t.ndim:
+        product = np.vdot(x, t)
     else:
-        square = x * x
-    total = np.add.reduce(square, axis=axes)
-    return np.sqrt(total if divisor is None else total / divisor)
+        product = sum_axes(conj(x) * t, axes=axes)
+    return np.real(product) if product.dtype.kind == "c" else product
 
 
-def _length_rule(t: Any, out: Any, x: Any, axes: tuple, divisor: Any = None) -> Any:
-    """<x, t> / (divisor out); where out is 0 the slope is 0, and its own slope infinite."""
+def radial(t: Any, out: Any, x: Any, axes: tuple) -> Any:
+    """<x, t> / out, the slope of a length; where out is 0 it is 0, and its own slope infinite."""
     if np.all(raw(out) != 0):
-        slope = _inner(x, t, axes) / out
-    else:
-        with quiet():
-            steep = unreduced(1 / out, x.shape, axes)
-            slope = _inner(zero_wins(x, steep), t, axes)
-    return slope if divisor is None else slope / divisor
-
-
-def _inner(x: Any, t: Any, axes: tuple) -> Any:
-    """The real inner product over axes."""
-    product = conj(x) * t
-    return sum_axes(np.real(product) if product.dtype.kind == "c" else product, axes=axes)
+        return inner(x, t, axes) / out
+    with quiet():
+        steep = unreduced(1 / out, x.shape, axes)
+        return inner(zero_wins(x, steep), t, axes)
 
 
 length = Composite(
     _length,
-    _length_rule,
-    batch=lambda args, mine, axes, divisor=None: length(
-        args[0], axes=tuple(k + 1 for k in axes), divisor=divisor
-    ),
+    radial,
+    batch=lambda args, mine, axes: length(args[0], axes=tuple(k + 1 for k in axes)),
     name="length",
 )
 
@@ -75,7 +70,7 @@ def _power_rule(t: Any, out: Any, x: Any, axes: tuple, p: float) -> Any:
     sign = np.sign(x) if x.dtype.kind == "f" else x / np.where(size == 0, 1, size)
     with quiet():
         ratio = (size / np.where(full == 0, 1, full)) ** (p - 1)
-    return _inner(zero_wins(sign, ratio), t, axes)
+    return inner(zero_wins(sign, ratio), t, axes)
 
 
 power_norm = Composite(

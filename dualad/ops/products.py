@@ -115,7 +115,11 @@ def np_matmul(a: Any, b: Any) -> Any:
     return matmul(a, b)
 
 
-TracedArray.__matmul__ = lambda self, other: mixed(np_matmul, self, other)  # type: ignore[attr-defined]
+def _operator(self: Any, other: Any) -> Any:
+    return np_matmul(self, other) if type(other) is type(self) else mixed(np_matmul, self, other)
+
+
+TracedArray.__matmul__ = _operator  # type: ignore[attr-defined]
 TracedArray.__rmatmul__ = lambda self, other: mixed(np_matmul, other, self)  # type: ignore[attr-defined]
 TracedArray.__imatmul__ = lambda self, other: augmented(np_matmul, self, other)  # type: ignore[attr-defined]
 
@@ -149,7 +153,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The sum of conj(x1) * x2 over an axis."""
     x1, x2 = array_of(x1), array_of(x2)
-    return np_vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
+    return np_vecdot(_last(x1, axis), _last(x2, axis))
 
 
 # --- contractions --------------------------------------------------------------------------------
@@ -159,15 +163,19 @@ def _ordered(x: Any, axes: tuple[int, ...]) -> Any:
     return x if axes == tuple(range(len(axes))) else transpose(x, axes=axes)
 
 
+def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
+    return x if x.shape == shape else reshape(x, shape=shape)
+
+
 def contract(a: Any, b: Any, left: Sequence[int], right: Sequence[int]) -> Any:
     """The sum over pairs of axes of a and b, as one matrix product."""
     a_rest = tuple(k for k in range(a.ndim) if k not in left)
     b_rest = tuple(k for k in range(b.ndim) if k not in right)
     rows, columns = tuple(a.shape[k] for k in a_rest), tuple(b.shape[k] for k in b_rest)
     n = math.prod(a.shape[k] for k in left)
-    a = np.reshape(_ordered(a, (*a_rest, *left)), (math.prod(rows), n))
-    b = np.reshape(_ordered(b, (*right, *b_rest)), (n, math.prod(columns)))
-    return np.reshape(matmul(a, b), (*rows, *columns))
+    a = _shaped(_ordered(a, (*a_rest, *left)), (math.prod(rows), n))
+    b = _shaped(_ordered(b, (*right, *b_rest)), (n, math.prod(columns)))
+    return _shaped(matmul(a, b), (*rows, *columns))
 
 
 @function(np.tensordot)
@@ -328,15 +336,18 @@ def np_cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = array_of(a), array_of(b)
-    a = np.moveaxis(a, axis_of(axisa, a.ndim), -1)
-    b = np.moveaxis(b, axis_of(axisb, b.ndim), -1)
+    a, b = _last(a, axisa), _last(b, axisb)
     sizes = (a.shape[-1], b.shape[-1])
     if not set(sizes) <= {2, 3}:
         raise ValueError(f"cross products are of vectors of 2 or 3 components, got {sizes}")
     if sizes == (2, 2):
         return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     out = cross(_in_space(a), _in_space(b))
-    return np.moveaxis(out, -1, axis_of(axisc, out.ndim))
+    return out if axisc == -1 else np.moveaxis(out, -1, axis_of(axisc, out.ndim))
+
+
+def _last(x: Any, axis: int) -> Any:
+    return x if axis == -1 and x.ndim else np.moveaxis(x, axis_of(axis, x.ndim), -1)
 
 
 def _in_space(x: Any) -> Any:

@@ -134,8 +134,11 @@ def np_mean(
     """The sum, divided by the number of entries."""
     if dtype is None and a.dtype.kind in "iub":
         dtype = np.float64
+    total = np_sum(a, axis, dtype, None, keepdims, None, where)
     count = number_of(a, axis, where, keepdims)
-    mean = np_sum(a, axis, dtype, None, keepdims, None, where) / count
+    if type(count) is int and count == 0:
+        count = total.dtype.type(0)  # NumPy's zero warns, Python's would raise.
+    mean = total / count
     return mean if out is None else store(out, mean)
 
 

@@ -27,7 +27,7 @@ def _into(out: Any, result: Any) -> Any:
     return result if out is None else store(out, result)
 
 
-# --- where -----------------------------------------------------------------------------------------------
+# --- where -----------------------------------------------------------------------------------
 
 
 def _where(cond: Any, x: Any, y: Any) -> Any:
@@ -123,7 +123,7 @@ def np_piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **k
     return out
 
 
-# --- clip --------------------------------------------------------------------------------------------------
+# --- clip ------------------------------------------------------------------------------------
 
 # At a bound the slope belongs to x, as PyTorch has it; where the bounds cross, to the upper one.
 bounded = elementwise(
@@ -172,7 +172,7 @@ def np_nan_to_num(
     return out if copy else store(x, out)
 
 
-# --- take ----------------------------------------------------------------------------------------------------
+# --- take ------------------------------------------------------------------------------------
 
 
 def _in_range(at: Any, n: int, mode: str) -> Any:
@@ -292,7 +292,7 @@ def np_unique(
     return (flat[places], places) if return_index else flat[places]
 
 
-# --- order -----------------------------------------------------------------------------------------------------
+# --- order -----------------------------------------------------------------------------------
 
 
 def _flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:

@@ -1,4 +1,8 @@
-"""Variance, standard deviation, averages and covariance: written with sums and lengths."""
+"""Variance, standard deviation, averages and covariance.
+
+Variance and standard deviation state a forward rule each. Constant data have the slope 0, as the
+length of a vector has at 0.
+"""
 
 from __future__ import annotations
 
@@ -7,71 +11,72 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.primitive import Composite
 from ..engine.traced import raw
-from .norms import length
+from .norms import inner, length, radial
 from .products import array_of, conj
 from .reduce import all_axes, finish, given, kept, np_mean, np_sum, number_of, without_nan
 from .registry import function
 from .structure import axes_of
 
-__all__ = ["centered"]
+__all__ = ["deviation", "variance"]
 
 
 # --- variance and standard deviation -------------------------------------------------------------
 
 
-def centered(a: Any, axis: Any, where: Any, mean: Any) -> Any:
+def _from_mean(x: Any, axes: tuple) -> Any:
+    """The deviations from the mean. They add up to 0, so the mean of a tangent has no share."""
+    return x - np.mean(x, axis=axes, keepdims=True)
+
+
+def _moment(f: Callable[..., Any], name: str, rule: Callable[..., Any]) -> Composite:
+    """A moment about the mean, over axes, divided by `divisor`."""
+    primitive = Composite(
+        lambda x, axes, divisor: f(x, axis=axes, ddof=number_of(x, axes) - divisor),
+        rule,
+        batch=lambda args, mine, axes, divisor: primitive(
+            args[0], axes=tuple(k + 1 for k in axes), divisor=divisor
+        ),
+        name=name,
+    )
+    return primitive
+
+
+variance = _moment(
+    np.var,
+    "var",
+    lambda t, out, x, axes, divisor: inner(_from_mean(x, axes), t, axes) * 2 / divisor,
+)
+deviation = _moment(
+    np.std,
+    "std",
+    lambda t, out, x, axes, divisor: radial(t, out, _from_mean(x, axes), axes) / divisor,
+)
+
+
+def _divisor(count: Any, ddof: Any, correction: Any) -> Any:
+    """The number of entries less the degrees of freedom."""
+    if given(correction):
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    return max(count - ddof, 0) if isinstance(count, int) else np.maximum(count - ddof, 0)
+
+
+def _deviations(a: Any, axis: Any, where: Any, mean: Any) -> Any:
     """The deviations from the mean, 0 where masked."""
     if not given(mean):
         mean = np_mean(a, axis, None, None, True, where=where)
-    deviation = a - mean
-    return deviation if where is True else np.where(where, deviation, 0)
-
-
-def _deviations(a: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-    """The deviations, and what the sum of their squares is divided by."""
-    where = True if options["where"] is np._NoValue else options["where"]
-    correction = options["correction"]
-    if given(correction):
-        if options["ddof"]:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-    else:
-        correction = options["ddof"]
-    if given(options["dtype"]):
-        a = a.astype(options["dtype"])
-    elif a.dtype.kind in "iub":
-        a = a.astype(np.float64)
-    count = number_of(a, options["axis"], where)
-    divisor = (
-        np.maximum(count - correction, 0) if where is not True else max(count - correction, 0)
-    )
-    return centered(a, options["axis"], where, options["mean"]), divisor
+    return a - mean if where is True else np.where(where, a - mean, 0)
 
 
 def _square(x: Any) -> Any:
     return np.real(x) ** 2 + np.imag(x) ** 2 if x.dtype.kind == "c" else x * x
 
 
-def _variance(a: Any, options: dict[str, Any]) -> Any:
-    deviation, divisor = _deviations(a, options)
-    result = np_sum(_square(deviation), options["axis"]) / divisor
-    axes = all_axes(options["axis"], a.ndim)
-    return finish(result, a, axes, options["keepdims"], options["out"])
-
-
-def _deviation(a: Any, options: dict[str, Any]) -> Any:
-    """The length of the deviations, so that constant data have the slope 0 and not NaN."""
-    deviation, divisor = _deviations(a, options)
-    axes = all_axes(options["axis"], a.ndim)
-    if isinstance(divisor, (int, float)) and divisor > 0:
-        result = length(deviation, axes=axes, divisor=divisor)
-    else:
-        result = length(deviation, axes=axes) / np.sqrt(divisor)
-    return finish(result, a, axes, options["keepdims"], options["out"])
-
-
-def _moment(f: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's signature of var and std."""
+def _about_the_mean(primitive: Composite, general: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's signature of var and std; `general` takes deviations from a given or masked mean."""
 
     def moment(
         a: Any,
@@ -85,19 +90,26 @@ def _moment(f: Callable[..., Any]) -> Callable[..., Any]:
         mean: Any = None,
         correction: Any = None,
     ) -> Any:
-        options = {
-            "axis": axis, "dtype": dtype, "out": out, "ddof": ddof, "keepdims": keepdims,
-            "where": where, "mean": mean, "correction": correction,
-        }  # fmt: skip
-        return f(a, options)
+        where = True if where is np._NoValue else where
+        if given(dtype) or a.dtype.kind in "iub":
+            a = a.astype(dtype if given(dtype) else np.float64)
+        axes = all_axes(axis, a.ndim)
+        divisor = _divisor(number_of(a, axes, where), ddof, correction)
+        if where is True and not given(mean) and divisor > 0:
+            result = primitive(a, axes=axes, divisor=divisor)
+        else:
+            result = general(_deviations(a, axes, where, mean), axes, divisor)
+        return finish(result, a, axes, keepdims, out)
 
     return moment
 
 
-function(np.var)(_moment(_variance))
-function(np.std)(_moment(_deviation))
-function(np.nanvar)(without_nan(_moment(_variance)))
-function(np.nanstd)(without_nan(_moment(_deviation)))
+np_var = _about_the_mean(variance, lambda x, axes, n: np_sum(_square(x), axes) / n)
+np_std = _about_the_mean(deviation, lambda x, axes, n: length(x, axes=axes) / np.sqrt(n))
+function(np.var)(np_var)
+function(np.std)(np_std)
+function(np.nanvar)(without_nan(np_var))
+function(np.nanstd)(without_nan(np_std))
 
 
 # --- weighted average ----------------------------------------------------------------------------
@@ -152,9 +164,7 @@ def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
     if y is not None:
         y = array_of(y)
         x = np.concatenate([x, _rows(y, rowvar, 1 if y.ndim < 2 or y.shape[0] == 1 else 2)], 0)
-    if given(dtype):
-        return x.astype(dtype)
-    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+    return x.astype(dtype if given(dtype) else np.result_type(x.dtype, np.float64))
 
 
 def _rows(x: Any, rowvar: bool, ndim: int) -> Any:

@@ -8,8 +8,9 @@ NumPy is linked to its base.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -20,13 +21,13 @@ from ..engine.inplace import link, store
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, sum_to
 from ..engine.traced import FUNCTIONS, Spec, TracedArray, as_operand, missing_rule, raw
-from .indexing import getitem, index, scatter
+from .indexing import getitem, scatter
 from .registry import function
 
 __all__ = ["broadcast", "cast", "concat", "reshape", "sum_axes", "transpose"]
 
 
-# --- cast ----------------------------------------------------------------------------------------
+# --- cast ------------------------------------------------------------------------------------
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -42,12 +43,12 @@ cast = Linear(
     lambda ct, x, dtype: cast(ct, dtype=x.dtype),
     batch=lambda args, mine, dtype: cast(args[0], dtype=dtype),
     spec=lambda x, dtype: Spec(x.shape, np.dtype(dtype)),
-    show=lambda x, dtype: f"{x}.astype({dtype})",
+    show=lambda x, dtype: f"{x if 'complex' in dtype else f'np.real({x})'}.astype({dtype})",
     name="cast",
 )
 
 
-# --- reshape, transpose -----------------------------------------------------------------------
+# --- reshape, transpose ----------------------------------------------------------------------
 
 
 def _full_shape(x: Any, shape: Any) -> tuple[int, ...]:
@@ -80,7 +81,7 @@ transpose = Linear(
 )
 
 
-# --- broadcast_to, sum -------------------------------------------------------------------------
+# --- broadcast_to, sum -----------------------------------------------------------------------
 
 
 def _broadcast_batch(args: tuple, mine: tuple, shape: tuple) -> Any:
@@ -129,7 +130,7 @@ BOUND.update(
 )
 
 
-# --- concatenation -------------------------------------------------------------------------------
+# --- concatenation ---------------------------------------------------------------------------
 
 
 def _cut(ct: Any, k: int, *xs: Any, axis: int) -> Any:
@@ -162,7 +163,7 @@ concat = Linear(
 )
 
 
-# --- axes ------------------------------------------------------------------------------------------
+# --- axes ------------------------------------------------------------------------------------
 
 
 def axis_of(axis: Any, ndim: int) -> int:
@@ -182,11 +183,11 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return axes
 
 
-# --- views -----------------------------------------------------------------------------------------
+# --- views -----------------------------------------------------------------------------------
 
 
 def _shares_memory(base: Any, view: Any) -> bool:
-    """Whether NumPy gave a view of base, and not a copy; a linear variable has no memory to ask."""
+    """Whether NumPy gave a view, and not a copy; a linear variable has no memory to ask."""
     a, b = raw(base), raw(view)
     return isinstance(a, Spec) or (isinstance(a, np.ndarray) and np.may_share_memory(a, b))
 
@@ -215,7 +216,7 @@ def _permuted(a: Any, axes: tuple) -> Any:
     return link(a, out, partial(transpose, axes=axes), partial(_undo_transpose, axes=axes))
 
 
-# --- NumPy's names -----------------------------------------------------------------------------
+# --- NumPy's names ---------------------------------------------------------------------------
 
 
 def _is_fortran(a: Any, order: str) -> bool:
@@ -470,7 +471,7 @@ def _cuts(n: int, sections: Any, equal: bool) -> list[tuple[int, int]]:
         ends = np.cumsum([0, *sizes]).tolist()
     else:
         ends = [0, *(slice(int(k)).indices(n)[1] for k in sections), n]
-    return [(a, max(a, b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [(a, max(a, b)) for a, b in itertools.pairwise(ends)]
 
 
 def _split(ary: Any, sections: Any, axis: int, equal: bool) -> list[Any]:
@@ -504,7 +505,7 @@ def np_dsplit(ary: Any, indices_or_sections: Any) -> Any:
     return _split(ary, indices_or_sections, 2, True)
 
 
-# --- order ------------------------------------------------------------------------------------------
+# --- order -----------------------------------------------------------------------------------
 
 
 @function(np.flip)
@@ -652,7 +653,7 @@ FUNCTIONS[np.size] = lambda a, axis=None: (
 )
 
 
-# --- many at once --------------------------------------------------------------------------------
+# --- many at once ----------------------------------------------------------------------------
 
 
 @function(np.meshgrid)

@@ -23,6 +23,8 @@ def state_vector(value: Any) -> Any:
         out = as_value(parts, "the state y0")
     except (DualADError, ValueError) as error:
         raise ModelError(f"y0 is no list of numbers: {error}") from error
+    if out.dtype.kind not in "fiu":
+        raise ModelError(f"y0 must be a list of real numbers, got dtype {out.dtype}")
     if len(out.shape) != 1 or not out.shape[0]:
         raise ModelError(f"y0 must be a list of states, got shape {out.shape}")
     return out

@@ -84,7 +84,7 @@ def load(target: str) -> ModelFile:
 def _run(target: str) -> Any:
     """The module that a path or a dotted name stands for."""
     path = Path(target)
-    if path.suffix == ".py" or path.is_file() or len(path.parts) > 1:
+    if path.suffix == ".py" or path.is_file() or not target.replace(".", "a").isidentifier():
         return _run_file(path)
     _search(Path.cwd())
     try:

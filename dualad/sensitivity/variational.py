@@ -2,8 +2,8 @@
 
 For y' = f(t, y, p) the scaled sensitivities s_j = c_j dy/dp_j obey s_j' = J s_j + c_j df/dp_j,
 where J = df/dy. The right-hand side of the joint system z = (y, s_1, ..., s_k) is one forward pass
-that carries k tangents. Its Jacobian is block lower triangular: J on the diagonal, and below it, in
-the first column of blocks, d(J s_j + c_j df/dp_j)/dy, a second forward pass over the first. A
+that carries k tangents. Its Jacobian is block lower triangular: J on the diagonal, and below it,
+in the first column of blocks, d(J s_j + c_j df/dp_j)/dy, a second forward pass over the first. A
 solver that is given the diagonal alone stalls on stiff problems, so it is given the whole.
 Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section I.14; Maly and Petzold,
 Numerical methods and software for sensitivity analysis of differential-algebraic systems (1996).

@@ -267,6 +267,10 @@ class ValueAndGradient(_Differentiator):
             [f"argument {k}" for k in nums],
             self.has_aux,
         )
+        if not run.inputs:
+            raise ArgumentError(
+                f"there is nothing to differentiate: argument {self.argnums} of grad holds no array or number"
+            )
         parts = rebuild(run.trees, run.pull([one(run)], free=True))
         return run, tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
 

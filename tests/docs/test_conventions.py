@@ -48,15 +48,18 @@ def test_forward_mode_gives_the_slope_that_the_table_states(row):
             unit = np.zeros(x.shape)
             unit[at] = 1.0
             moved[k] = unit[()]
-            tangent = dualad.jvp(f, point, tuple(moved))[1]
+            with np.errstate(all="ignore"):  # the functions themselves warn
+                tangent = dualad.jvp(f, point, tuple(moved))[1]
             np.testing.assert_array_equal(tangent, np.asarray(slope)[at])
 
 
 @pytest.mark.parametrize("row", SLOPES, ids=name)
 def test_reverse_mode_gives_the_slope_that_the_table_states(row):
     f, point, slopes = function_of(row), arrays(row["point"]), arrays(row["dualad"])
-    _, pullback = dualad.vjp(f, *point)
-    for gradient, slope in zip(pullback(np.float64(1.0)), slopes, strict=True):
+    with np.errstate(all="ignore"):
+        _, pullback = dualad.vjp(f, *point)
+        gradients = pullback(np.float64(1.0))
+    for gradient, slope in zip(gradients, slopes, strict=True):
         np.testing.assert_array_equal(gradient, slope)
 
 

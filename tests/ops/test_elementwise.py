@@ -6,7 +6,7 @@ any case: at ordinary points, near the edges of the domain, at huge and at tiny 
 
 import itertools
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mpmath
 import numpy as np
@@ -18,9 +18,9 @@ import dualad
 from dualad.engine.primitive import PRIMITIVES
 
 EPS = np.finfo(float).eps
-x, y = sympy.symbols("x y", real=True)
-#: the integer quotient of remainder and fmod: constant between its jumps
-q = sympy.Symbol("q", integer=True)
+x, y, z = sympy.symbols("x y z", real=True)
+#: the part of a function that is constant between its jumps: quotients, exponents
+q = sympy.Symbol("q", real=True)
 
 RNG = np.random.default_rng(20)
 SIGNS = RNG.choice([-1.0, 1.0], 60)
@@ -72,8 +72,9 @@ class Counterpart:
     expr: sympy.Expr
     points: tuple
     ulps: float = 4
-    quotient: object = None  # of remainder and fmod
+    jumps: object = None  # the value of q at a point
     absolute: float = 0.0  # error allowed beside the relative one
+    arguments: int = 3  # how many, at most, are differentiated
 
 
 def one(expr, points, ulps=4, **more):
@@ -82,6 +83,10 @@ def one(expr, points, ulps=4, **more):
 
 def two(expr, points, ulps=4, **more):
     return Counterpart(expr, points, ulps, **more)
+
+
+def toward_zero(v):
+    return mpmath.sign(v) * mpmath.floor(abs(v))
 
 
 def odd(f):
@@ -96,8 +101,10 @@ POWERS = together(
     pairs(POSITIVE, RNG.uniform(-1, 1, 60)),
     (np.array([-2.0, -2.5, -0.1, -3.0, -1.5]), np.array([3.0, 2.0, -1.0, -4.0, 1.0])),
 )
+SCALED = (RNG.choice(MODERATE, 60), RNG.integers(-30, 30, 60).astype(float))
 POLYNOMIAL = (np.concatenate([MODERATE, ORDINARY]), np.array([1.0, 2.0, 3.0, 5.0, 12.0]))
 ANY_PAIR = together(pairs(REAL, REAL), pairs(ORDINARY, ORDINARY), near(REAL), near(ORDINARY))
+BOUNDS = (untied(REAL)[0][:120], untied(REAL)[0][:120], untied(TINY)[0][:120])
 LOGARITHMS = together(pairs(EXPONENTS, EXPONENTS), near(EXPONENTS), near(HUGE))
 
 # fmt: off
@@ -108,16 +115,15 @@ COUNTERPARTS = {
     "divide":           two(x / y, ANY_PAIR),
     "negative":         one(-x, REAL),
     "positive":         one(x, REAL),
-    "polynomial_power": two(x**y, POLYNOMIAL, 20),
+    "polynomial_power": two(x**y, POLYNOMIAL, 20, arguments=1),
     "power":            two(x**y, POWERS, 1000),
     "float_power":      two(x**y, POWERS, 1000),
     "square":           one(x**2, REAL),
     "reciprocal":       one(1 / x, REAL),
     "sqrt":             one(sqrt(x), POSITIVE),
     "cbrt":             one(odd(sympy.cbrt), REAL, 6),
-    "remainder":        two(x - q * y, pairs(ORDINARY, ORDINARY), quotient=mpmath.floor),
-    "fmod":             two(x - q * y, pairs(ORDINARY, ORDINARY),
-                            quotient=lambda v: mpmath.sign(v) * mpmath.floor(abs(v))),
+    "remainder":        two(x - q * y, pairs(ORDINARY, ORDINARY), jumps=lambda a, b: mpmath.floor(a / b)),
+    "fmod":             two(x - q * y, pairs(ORDINARY, ORDINARY), jumps=lambda a, b: toward_zero(a / b)),
     "hypot":            two(sqrt(x**2 + y**2), ANY_PAIR),
     "exp":              one(sympy.exp(x), EXPONENTS),
     "exp2":             one(2**x, EXPONENTS),
@@ -155,6 +161,13 @@ COUNTERPARTS = {
     "fmax":             two(Piecewise((x, x > y), (y, True)), untied(REAL)),
     "fmin":             two(Piecewise((x, x < y), (y, True)), untied(REAL)),
     "copysign":         two(Piecewise((x, x * y > 0), (-x, True)), untied(REAL)),
+    "fraction":         one(x - q, MODERATE, jumps=toward_zero),
+    "mantissa":         one(x / q, MODERATE, jumps=lambda v: mpmath.mpf(2) ** mpmath.frexp(v)[1]),
+    "ldexp":            two(x * 2**y, SCALED, arguments=1),
+    "heaviside":        two(Piecewise((0, x < 0), (1, True)) + 0 * y, pairs(REAL, REAL)),
+    "nextafter":        two(x, pairs(ORDINARY, ORDINARY)),
+    "clip":             Counterpart(Piecewise((z, z < Piecewise((y, x < y), (x, True))),
+                                              (y, x < y), (x, True)), BOUNDS),
     "complex_power":    two(x**y, POWERS, 1000),
     "complex_arcsinh":  one(sympy.asinh(x), ORDINARY),
 }
@@ -165,6 +178,7 @@ CHOOSE_BY_VALUE = {
     *("power", "float_power", "polynomial_power", "complex_power", "remainder", "fmod"),
     *("logaddexp", "logaddexp2", "arctan2", "sinc", "absolute", "fabs"),
     *("maximum", "minimum", "fmax", "fmin", "copysign"),
+    *("fraction", "mantissa", "ldexp", "heaviside", "nextafter", "clip"),
 }
 
 ELEMENTWISE = {n: p for n, p in PRIMITIVES.items() if p.family == "elementwise"}
@@ -205,23 +219,30 @@ def test_formula_is_the_derivative(name):
 # --- numerically --------------------------------------------------------------------------------
 
 
+#: The function a user calls, where it is not the one that the primitive applies.
+CALLS = {
+    "polynomial_power": lambda v, p: v ** float(p),
+    "ldexp": lambda v, p: np.ldexp(v, np.asarray(p).astype(int)),
+    "fraction": lambda v: np.modf(v)[0],
+    "mantissa": lambda v: np.frexp(v)[0],
+    "clip": np.clip,
+}
+
+
 def function_of(name):
-    """The function a user calls."""
-    if name == "polynomial_power":
-        return lambda v, p: v ** float(p)
-    return ELEMENTWISE[name].impl
+    return CALLS.get(name, ELEMENTWISE[name].impl)
 
 
 def exact_slopes(case, wrt):
     """The slopes at all points, at so many digits that nothing cancels."""
-    f = sympy.lambdify((x, y, q), sympy.diff(case.expr, wrt), "mpmath")
+    f = sympy.lambdify((x, y, z, q), sympy.diff(case.expr, wrt), "mpmath")
     slopes = []
     with mpmath.workdps(700):
         for point in zip(*case.points, strict=True):
             at = [mpmath.mpf(float(v)) for v in point]
-            at += [mpmath.mpf(0)] * (2 - len(at))
-            n = case.quotient(at[0] / at[1]) if case.quotient else 0
-            slopes.append(mpmath.re(f(*at, n)))
+            jump = case.jumps(*at) if case.jumps else 0
+            at += [mpmath.mpf(0)] * (3 - len(at))
+            slopes.append(mpmath.re(f(*at, jump)))
     return slopes
 
 
@@ -240,7 +261,7 @@ def finite(case, f):
     with np.errstate(all="ignore"):
         ok = np.isfinite(f(*case.points))
     points = tuple(p[ok] for p in case.points)
-    return Counterpart(case.expr, points, case.ulps, case.quotient, case.absolute)
+    return replace(case, points=points)
 
 
 def slope_functions(f, points, k):
@@ -264,13 +285,11 @@ def test_slopes_are_accurate(name):
     """Within a few rounding errors of 700-digit arithmetic, in both modes."""
     f = function_of(name)
     case = finite(COUNTERPARTS[name], f)
-    for k, variable in enumerate((x, y)[: len(case.points)]):
+    for k, variable in enumerate((x, y, z)[: min(len(case.points), case.arguments)]):
         at = case
         if variable == y and name in ("power", "float_power"):
             positive = case.points[0] > 0  # log of the base
-            at = Counterpart(
-                case.expr, tuple(p[positive] for p in case.points), case.ulps
-            )
+            at = replace(case, points=tuple(p[positive] for p in case.points))
         exact = exact_slopes(at, variable)
         with np.errstate(all="ignore"):
             for slopes in slope_functions(f, at.points, k):
@@ -447,7 +466,7 @@ def given_off(call):
 
 def quiet_names():
     """Where the value is infinite and the rule is not flagged singular a zero tangent may warn."""
-    return sorted(set(NAMES) - {"polynomial_power", "complex_power", "complex_arcsinh"})
+    return sorted(set(NAMES) - {"polynomial_power", "complex_power", "complex_arcsinh", "ldexp"})
 
 
 @pytest.mark.parametrize("name", quiet_names())
@@ -455,13 +474,14 @@ def test_no_rule_warns_where_the_function_does_not(name):
     """Forward: no category of warning beyond the function's own. Reverse: no warning at all."""
     f = function_of(name)
     arity = len(ELEMENTWISE[name].partials)
-    for args in itertools.product(SPECIAL, repeat=arity):
+    values = SPECIAL if arity < 3 else SPECIAL[::2]
+    for args in itertools.product(values, repeat=arity):
         args = tuple(map(np.float64, args))
         for at in (args, tuple(np.array([a, 1.0]) for a in args)):
             own = given_off(lambda: f(*at))
             with np.errstate(all="ignore"):
                 finite = np.all(np.isfinite(f(*at)))
-            for k in range(arity):
+            for k in range(min(arity, COUNTERPARTS[name].arguments)):
                 moved = lambda v: f(*at[:k], v, *at[k + 1 :])
                 one = np.ones_like(at[k])[()]
                 seeds = [one, 0 * one] if finite or ELEMENTWISE[name].singular else [one]
@@ -507,6 +527,10 @@ CURVED = {
     "arccosh": [(1.5,), (7.0,)],
     "remainder": [(5.5, 2.0)],
     "fmod": [(5.5, 2.0)],
+    "ldexp": [(0.7, 3.0)],
+    "fraction": [(2.5,)],
+    "mantissa": [(0.7,)],
+    "clip": [(0.5, 0.2, 0.9), (0.1, 0.2, 0.9), (1.1, 0.2, 0.9)],
 }
 
 
@@ -536,10 +560,10 @@ def second(outer, inner, f, at, i, j):
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"complex_power", "complex_arcsinh"}))
 def test_second_derivatives_are_those_of_the_counterpart(name, inner, outer):
     f, expr = function_of(name), COUNTERPARTS[name].expr
-    variables = (x, y)[: 1 if name == "polynomial_power" else len(COUNTERPARTS[name].points)]
+    variables = (x, y, z)[: min(COUNTERPARTS[name].arguments, len(COUNTERPARTS[name].points))]
     for at in curved_points(name):
-        g = (lambda v: f(v, at[1])) if name == "polynomial_power" else f
-        subs = {x: sympy.nsimplify(at[0]), q: 2, **({y: sympy.nsimplify(at[1])} if len(at) > 1 else {})}
+        g = lambda *v: f(*v, *at[len(v) :])
+        subs = {q: 2, **dict(zip((x, y, z), map(sympy.nsimplify, at), strict=False))}
         for (i, a), (j, b) in itertools.product(enumerate(variables), repeat=2):
             derivative = sympy.diff(expr, a, b)
             if name == "sinc" and at[0] == 0.0:
@@ -608,17 +632,16 @@ def test_slopes_keep_the_dtype_of_their_argument(name, dtype):
         pytest.skip("np.float_power computes in float64 by definition")
     at = curved_points(name)[0]
     args = tuple(np.full(3, a, dtype) for a in at)
-    for k in range(1 if name == "polynomial_power" else len(args)):
-        fixed = args[1:] if k == 0 else args[:1]
-        fixed = (at[1],) if name == "polynomial_power" else fixed
-        moved = lambda v: f(v, *fixed) if k == 0 else f(*fixed, v)
+    for k in range(min(case.arguments, len(args))):
+        fixed = at if name == "polynomial_power" else args
+        moved = lambda v: f(*fixed[:k], v, *fixed[k + 1 :])
         out, t = dualad.jvp(moved, (args[k],), (np.ones(3, dtype),))
         assert t.dtype == out.dtype == dtype
         g = dualad.vjp(moved, args[k])[1](np.ones(3, dtype))[0]
         assert g.dtype == dtype
         exact = exact_slopes(
-            Counterpart(case.expr, tuple(a.astype(float) for a in args), quotient=case.quotient),
-            (x, y)[k],
+            replace(case, points=tuple(a.astype(float) for a in args)),
+            (x, y, z)[k],
         )
         tolerance = max(8 * float(np.finfo(dtype).eps), 8 * EPS)
         np.testing.assert_allclose(t.astype(float), [float(e) for e in exact], rtol=10 * tolerance)

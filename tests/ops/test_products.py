@@ -1,0 +1,243 @@
+"""Products of arrays are linear in each factor, and transposed by products."""
+
+import numpy as np
+import pytest
+from every_mode import close, complex_, multilinear, real, without_values
+
+import dualad
+
+KINDS = {"real": (real, real), "complex": (complex_, complex_), "mixed": (real, complex_)}
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+MATMUL = [
+    ((3,), (3,)),
+    ((3,), (3, 2)),
+    ((2, 3), (3,)),
+    ((2, 3), (3, 4)),
+    ((4, 2, 3), (3, 2)),
+    ((2, 3), (4, 3, 2)),
+    ((4, 1, 2, 3), (5, 3, 2)),
+    ((3,), (4, 3, 2)),
+    ((4, 2, 3), (3,)),
+    ((2, 2, 3), (1, 3, 2)),
+    ((0, 3), (3, 2)),
+    ((2, 0), (0, 2)),
+]
+
+PRODUCTS = {
+    "dot of stacks": (np.dot, (2, 3, 4), (5, 4, 2)),
+    "dot of a vector and a stack": (np.dot, (4,), (5, 4, 2)),
+    "dot of matrices": (np.dot, (2, 3), (3, 2)),
+    "dot with a scalar": (np.dot, (), (3,)),
+    "inner": (np.inner, (2, 3, 4), (5, 4)),
+    "inner of vectors": (np.inner, (4,), (4,)),
+    "inner with a scalar": (np.inner, (4,), ()),
+    "outer": (np.outer, (2, 2), (3,)),
+    "linalg.outer": (np.linalg.outer, (2,), (3,)),
+    "linalg.matmul": (np.linalg.matmul, (3, 2), (2, 2)),
+    "tensordot over two": (np.tensordot, (2, 3, 4), (3, 4, 2)),
+    "tensordot over none": (lambda x, y: np.tensordot(x, y, 0), (2,), (3,)),
+    "tensordot over pairs": (
+        lambda x, y: np.tensordot(x, y, axes=([0, 2], [1, 0])), (2, 3, 4), (4, 2, 3),
+    ),
+    "tensordot over one pair": (lambda x, y: np.tensordot(x, y, (-1, 0)), (3, 4), (4, 2)),
+    "linalg.tensordot": (
+        lambda x, y: np.linalg.tensordot(x, y, axes=([2], [1])), (2, 3, 4), (3, 4),
+    ),
+    "kron": (np.kron, (2, 3), (2, 2)),
+    "kron of a vector and a matrix": (np.kron, (3,), (2, 2)),
+    "kron of a scalar": (np.kron, (), (2,)),
+    "kron of three axes": (np.kron, (1, 2, 3), (2, 2)),
+    "cross": (np.cross, (3,), (3,)),
+    "cross, broadcast": (np.cross, (2, 3), (3,)),
+    "cross along axes": (
+        lambda x, y: np.cross(x, y, axisa=0, axisb=1, axisc=0), (3, 4), (4, 3),
+    ),
+    "cross along one axis": (lambda x, y: np.cross(x, y, axis=0), (3, 4), (3, 4)),
+    "linalg.cross": (np.linalg.cross, (2, 3), (2, 3)),
+    "multiply.outer": (np.multiply.outer, (2, 3), (2,)),
+}  # fmt: skip
+
+
+@kinds
+@pytest.mark.parametrize("left, right", MATMUL)
+def test_matmul_of_every_combination_of_ranks(kind, left, right):
+    first, second = KINDS[kind]
+    multilinear(lambda x, y: x @ y, first(*left), second(*right))
+
+
+@kinds
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_are_bilinear(kind, name):
+    f, left, right = PRODUCTS[name]
+    first, second = KINDS[kind]
+    multilinear(f, first(*left), second(*right))
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_are_transposed_without_values(name):
+    f, left, right = PRODUCTS[name]
+    x, y = real(*left), real(*right)
+    without_values(lambda v: f(v, y), x)
+    without_values(lambda v: f(x, v), y)
+
+
+@pytest.mark.parametrize("left, right", MATMUL)
+def test_matmul_is_transposed_without_values(left, right):
+    x, y = real(*left), complex_(*right)
+    without_values(lambda v: v @ y, x)
+    without_values(lambda v: x @ v, y)
+
+
+VECTORS = {
+    "vecdot": (lambda x, y: np.vecdot(x, y), (2, 3), (4, 2, 3)),
+    "linalg.vecdot": (lambda x, y: np.linalg.vecdot(x, y, axis=0), (3, 2), (3, 2)),
+    "vdot": (lambda x, y: np.vdot(x, y), (2, 3), (2, 3)),
+}
+if hasattr(np, "matvec"):
+    VECTORS |= {
+        "matvec": (lambda x, y: np.matvec(x, y), (2, 3, 4), (2, 4)),
+        "matvec of one vector": (lambda x, y: np.matvec(x, y), (2, 3, 4), (4,)),
+        "vecmat": (lambda x, y: np.vecmat(x, y), (2, 3), (2, 3, 4)),
+        "vecmat of one vector": (lambda x, y: np.vecmat(x, y), (3,), (5, 3, 4)),
+    }
+
+
+@kinds
+@pytest.mark.parametrize("name", VECTORS)
+def test_products_that_conjugate_a_factor(kind, name):
+    """Linear over the real numbers in the factor that is conjugated."""
+    f, left, right = VECTORS[name]
+    first, second = KINDS[kind]
+    multilinear(f, first(*left), second(*right))
+
+
+@kinds
+def test_multi_dot_takes_vectors_at_both_ends(kind):
+    first, second = KINDS[kind]
+    f = lambda x, y, z: np.linalg.multi_dot([x, y, z])
+    multilinear(f, first(3, 4), second(4, 5), first(5, 2), batched=False)
+    multilinear(f, first(4), second(4, 5), first(5), batched=False)
+
+
+def test_multi_dot_multiplies_in_the_cheapest_order():
+    """(1000 x 2)(2 x 1000)(1000 x 1): from the right, 4000 products instead of 3 million."""
+    x, y, z = real(1000, 2), real(2, 1000), real(1000, 1)
+    _, f_lin = dualad.linearize(lambda v: np.linalg.multi_dot([x, y, v]), z)
+    assert [entry[5].shape for entry in f_lin.program.tape[1:]] == [(2, 1), (1000, 1)]
+
+
+def test_the_gradient_of_a_quadratic_form():
+    """d (x^T A x) = (A + A^T) x, and its Hessian is A + A^T."""
+    A, x = real(4, 4), real(4)
+    close(dualad.grad(lambda v: v @ A @ v)(x), (A + A.T) @ x)
+    close(dualad.hessian(lambda v: v @ A @ v)(x), A + A.T)
+
+
+def test_a_complex_product_follows_the_conjugate_convention():
+    """The gradient of |c z|**2 is 2 |c|**2 z."""
+    c, z = 2.0 - 1.0j, np.array([1.0 + 3.0j])
+    f = lambda v: np.real(np.vdot(np.array([c]) * v, np.array([c]) * v))
+    close(dualad.grad(f)(z), 2 * 5 * z)
+
+
+def test_a_batch_of_vectors_is_one_matrix_product(monkeypatch):
+    from dualad.ops.products import matmul
+
+    calls = []
+    plain = matmul.impl
+    monkeypatch.setattr(
+        matmul, "impl", lambda a, b: calls.append((a.shape, b.shape)) or plain(a, b)
+    )
+    A, many = real(5, 4), real(7, 4)
+    close(dualad.vmap(lambda v: A @ v)(many), many @ A.T)
+    assert calls == [((7, 4), (4, 5))]
+
+
+def test_a_stack_of_matrices_times_a_matrix_is_one_matrix_product_in_reverse(monkeypatch):
+    from dualad.ops.products import matmul
+
+    x, w = real(6, 5, 4), real(4, 3)
+    _, pullback = dualad.vjp(lambda v: x @ v, w)
+    calls = []
+    plain = matmul.impl
+    monkeypatch.setattr(
+        matmul, "impl", lambda a, b: calls.append((a.shape, b.shape)) or plain(a, b)
+    )
+    ct = real(6, 5, 3)
+    close(pullback(ct)[0], np.einsum("abk,abp->kp", x, ct))
+    assert calls == [((4, 30), (30, 3))]
+
+
+def test_operators_with_plain_arrays_and_lists_on_either_side():
+    A, x, t = real(2, 3), real(3), real(3)
+    close(dualad.jvp(lambda v: A @ v, (x,), (t,))[1], A @ t)
+    close(dualad.jvp(lambda v: v @ A.T, (x,), (t,))[1], t @ A.T)
+    close(dualad.jvp(lambda v: [1.0, 2.0, 3.0] @ v, (x,), (t,))[1], np.array([1.0, 2.0, 3.0]) @ t)
+
+
+def test_matmul_in_place_and_out():
+    A, x, t = real(3, 3), real(3, 3), real(3, 3)
+
+    def in_place(v):
+        y = v * 1.0
+        y @= A
+        return y
+
+    def into(v):
+        y = np.zeros_like(v)
+        np.dot(A, v, out=y)
+        return y
+
+    close(dualad.jvp(in_place, (x,), (t,))[1], t @ A)
+    close(dualad.jvp(into, (x,), (t,))[1], A @ t)
+
+
+def test_scalars_and_lengths_that_do_not_fit_are_refused_as_numpy_does():
+    x = real(3)
+    with pytest.raises(ValueError, match="matmul"):
+        dualad.jvp(lambda v: v @ np.float64(2.0), (x,), (x,))
+    with pytest.raises(ValueError, match="matmul"):
+        dualad.vmap(lambda v: v @ x)(x)
+    with pytest.raises(ValueError):
+        dualad.jvp(lambda v: np.ones((2, 4)) @ v, (x,), (x,))
+    with pytest.raises(ValueError, match="shape-mismatch"):
+        dualad.jvp(lambda v: np.tensordot(v, np.ones((2, 3)), 1), (x,), (x,))
+    with pytest.raises(ValueError, match="matmul"):
+        dualad.linear_transpose(lambda v: np.ones((2, 4)) @ v, x)
+
+
+def test_two_tangents_are_not_multiplied():
+    with pytest.raises(dualad.DualADError, match="matmul"):
+        dualad.linear_transpose(lambda v: v @ v, np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
+def test_cross_products_of_plane_vectors():
+    """In the plane the third component alone is left; against a vector in space it is zero."""
+    x, y, z = real(2), real(2), real(3)
+    multilinear(np.cross, x, y)
+    multilinear(np.cross, x, z)
+    multilinear(np.cross, z, x)
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.divide, np.arctan2])
+def test_outer_of_a_ufunc_pairs_every_entry_with_every_other(ufunc):
+    x, y, t, s = real(2, 2), real(3), real(2, 2), real(3)
+    outer = lambda a, b: ufunc.outer(a, b)
+    paired = lambda a, b: ufunc(a[:, :, None], b)
+    close(dualad.jvp(outer, (x, y), (t, s)), dualad.jvp(paired, (x, y), (t, s)))
+
+
+@pytest.mark.parametrize("f", [np.dot, np.matmul, np.inner, np.outer, np.cross, np.kron])
+def test_float32_stays_float32(f):
+    x = np.array([0.5, 0.7, 0.9], np.float32)
+    y, moved = dualad.jvp(f, (x, x), (x, x))
+    _, pullback = dualad.vjp(f, x, x)
+    shares = pullback(np.ones_like(y))
+    assert {np.asarray(v).dtype for v in (y, moved, *shares)} == {np.dtype(np.float32)}
+
+
+def test_arrays_that_are_not_contiguous():
+    a, b = real(6, 4), real(8, 6)
+    multilinear(lambda x, y: x[::2].T @ y[1::2, ::2][:3], a, b)
