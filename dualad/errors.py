@@ -1,5 +1,7 @@
 """Every error that dualad raises: a `DualADError` that is also the built-in type a user would catch."""
 
+from numpy.linalg import LinAlgError
+
 __all__ = [
     "ArgumentError",
     "DualADError",
@@ -12,6 +14,7 @@ __all__ = [
     "NotDifferentiableError",
     "RefusedAttributeError",
     "ShapeError",
+    "SingularPointError",
     "StructureError",
 ]
 
@@ -46,6 +49,10 @@ class MissingRuleError(DualADError, NotImplementedError, TypeError):
 
 class NotDifferentiableError(DualADError, TypeError):
     """The value has no tangent space (integer, boolean, string, ...)."""
+
+
+class SingularPointError(DualADError, LinAlgError):
+    """A function has a value at this point, but no derivative."""
 
 
 class ArgumentError(DualADError, TypeError):

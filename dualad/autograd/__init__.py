@@ -15,15 +15,19 @@ from ..tensor import Tensor, wrap
 from ..transforms.boundary import match
 from . import forward_ad, function, graph
 from .function import Function
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from ..engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 
 __all__ = [
     "Function",
+    "GradcheckError",
     "backward",
     "enable_grad",
     "forward_ad",
     "function",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "is_grad_enabled",
     "no_grad",

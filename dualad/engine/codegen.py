@@ -69,6 +69,31 @@ def scaled(t: str, text: str) -> tuple[str, str]:
     return sign, f"{t} * ({ast.unparse(body)})"
 
 
+def summed(pairs: list[tuple[str, str]]) -> str:
+    """Source of the sum of tangents times partials; with a common denominator one division."""
+    bodies = [_without_minus(ast.parse(text, mode="eval").body) for _, text in pairs]
+    dens = {_divisor(b) for _, b in bodies}
+    if len(pairs) == 2 and len(dens) == 1 and None not in dens:
+        terms = [
+            (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
+            for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
+        ]
+        return f"({_joined(terms)}) / ({dens.pop()})"
+    return _joined([scaled(t, text) for t, text in pairs])
+
+
+def _divisor(node: ast.expr) -> str | None:
+    """The name a formula is divided by, None for another form."""
+    quotient = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+    return node.right.id if quotient and isinstance(node.right, ast.Name) else None  # type: ignore[attr-defined]
+
+
+def _joined(terms: list[tuple[str, str]]) -> str:
+    (sign, first), *rest = terms
+    head = first if sign == "+" else f"-({first})"
+    return " ".join([head, *(f"{s} {term}" for s, term in rest)])
+
+
 def _is_one(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 1
 
@@ -105,10 +130,7 @@ class _Writer:
         """Body that makes the dual of `out` from primals x, y and the operands u, v."""
         tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
         live = [a for a in active if self.formulas["xy".index(a)] != "0"]
-        terms = [scaled(tangents[a], self.formulas["xy".index(a)]) for a in live]
-        total = " ".join(f"{sign} {term}" for sign, term in terms).removeprefix("+ ")
-        if total.startswith("- "):
-            total = f"-({terms[0][1]})" + total[2 + len(terms[0][1]) :]
+        total = summed([(tangents[a], self.formulas["xy".index(a)]) for a in live])
         owner = "u" if "x" in active else "v"
         lines = [f"out = {self.call}"]
         if not self.p.singular:

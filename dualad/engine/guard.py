@@ -46,10 +46,14 @@ def has_nan(x: Any) -> bool:
         x = x.primal
     if type(x) is float64:
         return bool(x != x)
-    if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.itemsize >= 4:
-        # The sum of squares is NaN exactly when an entry is: infinities add up to infinity.
-        s = np.vdot(x, x)
-        return bool(s != s)
+    if isinstance(x, np.ndarray):
+        if not x.flags.c_contiguous:
+            # One entry stands for all of an axis along which a value is broadcast.
+            x = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
+        if x.dtype.kind == "f" and x.itemsize >= 4:
+            # The sum of squares is NaN exactly when an entry is: infinities add up to infinity.
+            s = np.vdot(x, x)
+            return bool(s != s)
     return bool(np.isnan(x).any())
 
 

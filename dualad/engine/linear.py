@@ -87,13 +87,13 @@ def scale_entry(primitive: Any, args: tuple, parents: tuple, params: dict) -> tu
         raise primitive.not_linear("combines two tangents")
     elif active[0] not in primitive.linear:
         raise primitive.not_linear("was applied to it")
+    out = primitive.out_spec(args, params)
     coefficients = tuple(
         [
-            None if i is None else kept(primitive.coefficient(k, None, args))
+            None if i is None else kept(primitive.coefficient(k, out, args))
             for k, i in enumerate(parents)
         ]
     )
-    out = primitive.out_spec(args, params)
     return (pull_scale, parents, primitive, coefficients, params, out, specs(args, parents))
 
 
@@ -170,9 +170,9 @@ class LinearProgram:
     def __call__(self, *tangents: Any) -> tuple:
         """Apply the map to one tangent per input."""
         _check(tangents, self.inputs, "tangent")
-        out = self._push(tangents, False)
-        if any(has_nan(t) for t in out):
-            with quiet():
+        with quiet():
+            out = self._push(tangents, False)
+            if any(has_nan(t) for t in out):
                 out = self._push(tangents, True)
         return out
 

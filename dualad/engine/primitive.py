@@ -133,6 +133,8 @@ class Partial:
             if not used:
                 self.constant = float(eval(formula))
             head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
+            if formula.startswith("1 /"):
+                formula, namespace = f"unit(out){formula[1:]}", {**namespace, "unit": unit}
             self.value = eval(f"lambda {head}: {formula}", namespace)
         else:
             self.value = formula
@@ -146,6 +148,11 @@ class Partial:
             return -t
         d = self.value(out, *args)
         return t * d if product is None else product(t, d)
+
+
+def unit(out: Any) -> Any:
+    """1 in the dtype of the result: 1 / x has its precision, also where that of x is less."""
+    return np.float64(1.0) if out is None else np.dtype(out.dtype).type(1)
 
 
 class Elementwise(Primitive):
@@ -204,7 +211,7 @@ class Elementwise(Primitive):
     def _sum(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
         if product is not None or self.singular:
             with quiet():
-                return self._terms(tangents, out, args, product)
+                return self._terms(tangents, out, with_numpy_zero(args), product)
         return self._terms(tangents, out, args, product)
 
     def _terms(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
@@ -222,7 +229,7 @@ class Elementwise(Primitive):
             return None if p.constant == 1.0 else p.constant
         if self.singular:
             with quiet():
-                return p.value(out, *args)
+                return p.value(out, *with_numpy_zero(args))
         return p.value(out, *args)
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
@@ -234,11 +241,18 @@ class Elementwise(Primitive):
         return Spec(shape, dtype)
 
 
+def with_numpy_zero(args: tuple) -> tuple:
+    """The arguments with NumPy's zero for Python's, whose division would raise."""
+    return tuple([np.float64(a) if type(a) in (int, float) and a == 0 else a for a in args])
+
+
 class Linear(Primitive):
     """Linear in each argument that has a transpose; with joint=True in all of them together.
 
     transposes: for each positional argument a function (cotangent, *args, **params), where the
     linear arguments may be given as their Spec; None for an argument that has no derivative.
+    rules:      for each argument in which the operation is not linear (the matrix of a solve) its
+                forward rule, as of a Composite; None elsewhere, and not combined with joint.
     batch:      (args, mine, params) -> result, batch axes leading; default: loop and stack.
     spec:       (*args, **params) -> Spec; default: the operation on zeros.
     show:       (*names, **params) -> NumPy expression, for printing.
@@ -251,6 +265,7 @@ class Linear(Primitive):
         self,
         impl: Callable[..., Any],
         *transposes: Callable[..., Any] | None,
+        rules: tuple[Callable[..., Any] | None, ...] = (),
         joint: bool = False,
         variadic: bool = False,
         batch: Callable[..., Any] | None = None,
@@ -261,6 +276,7 @@ class Linear(Primitive):
     ):
         super().__init__(impl, name)
         self.transposes = transposes
+        self.rules = rules
         self.joint = joint
         self.variadic = variadic
         self._batch = batch
@@ -282,12 +298,20 @@ class Linear(Primitive):
                 for k, (t, a) in enumerate(zip(tangents, args, strict=True))
             )
             return fit(self(*moved, **params), out)
+        total = self.rule(tangents, out, args, params)
+        return None if total is None else fit(total, out)
+
+    def rule(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
+        """The tangent of out, before it is brought to its shape and dtype."""
         total = None
         for k, t in enumerate(tangents):
-            if t is not None and self.transpose_in(k) is not None:
-                term = self(*args[:k], t, *args[k + 1 :], **params)
-                total = term if total is None else total + term
-        return None if total is None else fit(total, out)
+            if t is None:
+                continue
+            if self.transpose_in(k) is not None:
+                total = add_all(total, self(*args[:k], t, *args[k + 1 :], **params))
+            elif self.rules and self.rules[k] is not None:
+                total = add_all(total, self.rules[k](t, out, *args, **params))
+        return total
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
         if self._batch is None:

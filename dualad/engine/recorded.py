@@ -94,6 +94,8 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         if len(args) == 1:
             like = (spec_of(args[0]),)
             return (pull_linear, parents, primitive, like, params, spec_of(out), like)
+        if any(i is not None and r for i, r in zip(parents, primitive.rules, strict=False)):
+            return entry_of_rule(primitive, args, parents, out, params)
         active = tuple(
             None if i is None or primitive.transpose_in(k) is None else i
             for k, i in enumerate(parents)
@@ -111,9 +113,14 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         )
         return (pull_linear, active, primitive, reads, params, spec_of(out), specs(args, active))
     if isinstance(primitive, Composite):
-        reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
-        return (pull_composite, parents, primitive, reads, params, out, specs(args, parents))
+        return entry_of_rule(primitive, args, parents, out, params)
     return None
+
+
+def entry_of_rule(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple:
+    """The entry of an operation whose forward rule is transposed when it is needed."""
+    reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    return (pull_composite, parents, primitive, reads, params, out, specs(args, parents))
 
 
 def kept(constant: Any) -> Any:

@@ -38,7 +38,7 @@ exponent = Opaque(lambda x: np.frexp(x)[1], name="exponent", elementwise=True)
 
 # fmt: off
 fraction  = elementwise(lambda x: np.modf(x)[0],  "1", name="fraction")
-mantissa  = elementwise(lambda x: np.frexp(x)[0], "ldexp(1.0, -frexp(x)[1])", name="mantissa")
+mantissa  = elementwise(lambda x: np.frexp(x)[0], "ldexp(1.0, -frexp(x)[1])", name="mantissa", singular=True)
 ldexp     = elementwise(np.ldexp,      "ldexp(1.0, y)", None, linear=(0,))
 heaviside = elementwise(np.heaviside,  None, "x == 0")
 nextafter = elementwise(np.nextafter,  "1", None)
@@ -267,11 +267,11 @@ def np_searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> A
 @function(np.digitize)
 def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
     bins = as_operand(bins)
+    side = "left" if right else "right"
     if np.all(bins[1:] >= bins[:-1]):
-        return np.searchsorted(bins, x, side="left" if right else "right")
+        return np.searchsorted(bins, x, side=side)
     if not np.all(bins[1:] <= bins[:-1]):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    side = "right" if right else "left"
     return bins.shape[0] - np.searchsorted(bins[::-1], x, side=side)
 
 

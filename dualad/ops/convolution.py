@@ -18,7 +18,7 @@ from .registry import function
 __all__ = ["convolution"]
 
 
-def convolve_last(a: Any, v: Any, mode: str) -> Any:
+def convolve_last(a: Any, v: Any, mode: Any) -> Any:
     """The convolution along the last axis, other axes broadcast; v is not longer than a."""
     if a.ndim == v.ndim == 1:
         return np.convolve(a, v, mode)

@@ -86,7 +86,10 @@ def _from_lists(operands: Sequence[Any]) -> tuple[str, list[Any]]:
 @lru_cache(maxsize=512)
 def _parse(subscripts: str, ranks: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
     """One letter for each axis of each operand and of the output, ellipses written out."""
-    text = subscripts.replace(" ", "").replace("...", ".")
+    text = subscripts.replace(" ", "")
+    if not set(text.replace("...", "").replace("->", "")) <= {*ascii_letters, ","}:
+        raise ValueError(f"einsum: {subscripts!r} has characters that are not labels")
+    text = text.replace("...", ".")
     terms, output = _terms(text)
     if len(terms) != len(ranks):
         raise ValueError(f"einsum: {len(terms)} terms in {subscripts!r}, {len(ranks)} operands")

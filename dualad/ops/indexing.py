@@ -55,14 +55,16 @@ def normal_index(key: Any, shape: tuple) -> tuple:
             f"indexed"
         )
     at = next((n for n, k in enumerate(items) if k is Ellipsis), len(items))
-    full = (*items[:at], *[FULL] * (len(shape) - used), *items[at + 1 :])
+    # An ellipsis that stands for no axis still keeps the index arrays beside it apart.
+    rest = [FULL] * (len(shape) - used) or items[at : at + 1]
+    full = (*items[:at], *rest, *items[at + 1 :])
     for n, mask in masks:
         _check_mask(full, n if n < at else n + len(full) - len(items), mask, shape)
     return full
 
 
 def _check_mask(full: tuple, n: int, mask: tuple, shape: tuple) -> None:
-    first = sum(k is not None for k in full[:n])
+    first = sum(k is not None and k is not Ellipsis for k in full[:n])
     for axis, size in enumerate(mask, first):
         if size != shape[axis]:
             raise IndexError(
@@ -111,6 +113,13 @@ def _traced_index(k: TracedArray) -> TracedArray:
             f"a traced array of dtype {k.dtype} is not an index: indices are integers"
         )
     return k
+
+
+def is_truth(key: Any) -> bool:
+    """Whether a key is one truth value, which selects all or nothing along a new axis."""
+    if isinstance(key, np.ndarray):
+        return key.dtype.kind == "b" and key.ndim == 0
+    return isinstance(key, (bool, np.bool))
 
 
 def advanced(index: tuple) -> list[int]:
@@ -340,7 +349,7 @@ def index(x: Any, key: Any) -> Any:
     kind = type(key)
     if kind is slice or (kind is int and x.ndim > 0):
         return _view(x, (key,) + (FULL,) * (x.ndim - 1))
-    if kind is bool or kind is np.bool:
+    if is_truth(key):
         new = getitem(x, index=(None,) + (FULL,) * x.ndim)
         return new if key else index(new, slice(0))
     normal = normal_index(key, x.shape)
@@ -360,6 +369,8 @@ class _Moved:
     """An index with traced arrays, as a basic index, then a transposition, then a gather."""
 
     def __init__(self, index: tuple):
+        apart = not adjacent(advanced(index))
+        index = tuple(k for k in index if k is not Ellipsis)
         at = advanced(index)
         arrays = [index[n] if is_array(index[n]) else np.asarray(index[n]) for n in at]
         self.arrays = np.stack(np.broadcast_arrays(*arrays))
@@ -368,7 +379,7 @@ class _Moved:
         self.front = tuple(at + rest)
         self.back = tuple(np.argsort(self.front).tolist())
         selected = self.arrays.ndim - 1
-        self.place = at[0] if adjacent(at) else 0
+        self.place = 0 if apart else at[0]
         self.selected = tuple(range(selected))
         self.placed = tuple(range(self.place, self.place + selected))
 
@@ -391,7 +402,7 @@ def _read(x: Any, moved: _Moved) -> Any:
 def replaced(x: Any, key: Any, v: Any) -> Any:
     """The array that x[key] = v leaves behind."""
     v = _as_stored(x, v)
-    if isinstance(key, (bool, np.bool_)):
+    if is_truth(key):
         return index_set(x, _trimmed(v, x.ndim), index=(FULL,) * x.ndim) if key else x
     normal = normal_index(key, x.shape)
     if any(isinstance(k, TracedArray) for k in normal):

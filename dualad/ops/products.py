@@ -50,6 +50,10 @@ def _row(x: Any) -> Any:
     return reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
 
 
+def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
+    return x if x.shape == shape else reshape(x, shape=shape)
+
+
 def _left(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of a in a @ b; the engine sums it down where a was broadcast."""
     if b.ndim == 1:
@@ -86,14 +90,13 @@ def _matmul_batch(args: tuple, mine: tuple) -> Any:
     a, b = args
     left, right = a.ndim - mine[0], b.ndim - mine[1]
     if not mine[1] and right <= 2:
-        flat = matmul(reshape(a, shape=(math.prod(a.shape[:-1]), a.shape[-1])), b)
-        return reshape(flat, shape=(*a.shape[:-1], *b.shape[1:]))
+        flat = matmul(_shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
+        return _shaped(flat, (*a.shape[:-1], *b.shape[1:]))
     if not mine[0] and right == 1 and left <= 2:
         return matmul(b, a if left == 1 else transpose(a, axes=(1, 0)))
     out = matmul(*align((_row(a) if left == 1 else a, _column(b) if right == 1 else b), mine))
     stack, ends = out.shape[:-2], out.shape[-2:]
-    kept = (*ends[:1], *ends[1:])[left == 1 : 1 + (right > 1)]
-    return out if len(kept) == 2 else reshape(out, shape=(*stack, *kept))
+    return _shaped(out, (*stack, *ends[left == 1 : 1 + (right > 1)]))
 
 
 matmul = Linear(
@@ -119,9 +122,12 @@ def _operator(self: Any, other: Any) -> Any:
     return np_matmul(self, other) if type(other) is type(self) else mixed(np_matmul, self, other)
 
 
-TracedArray.__matmul__ = _operator  # type: ignore[attr-defined]
-TracedArray.__rmatmul__ = lambda self, other: mixed(np_matmul, other, self)  # type: ignore[attr-defined]
-TracedArray.__imatmul__ = lambda self, other: augmented(np_matmul, self, other)  # type: ignore[attr-defined]
+for _name, _method in {
+    "__matmul__": _operator,
+    "__rmatmul__": lambda self, other: mixed(np_matmul, other, self),
+    "__imatmul__": lambda self, other: augmented(np_matmul, self, other),
+}.items():
+    setattr(TracedArray, _name, _method)
 
 
 @function(np.linalg.matmul)
@@ -161,10 +167,6 @@ def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def _ordered(x: Any, axes: tuple[int, ...]) -> Any:
     return x if axes == tuple(range(len(axes))) else transpose(x, axes=axes)
-
-
-def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
-    return x if x.shape == shape else reshape(x, shape=shape)
 
 
 def contract(a: Any, b: Any, left: Sequence[int], right: Sequence[int]) -> Any:

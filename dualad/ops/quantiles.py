@@ -62,10 +62,12 @@ def _ranked(rows: Any, at: Any) -> Any:
     return np.take_along_axis(rows, places, -1)
 
 
-def _between(low: Any, high: Any, t: Any) -> Any:
-    """low + t (high - low), exact at both ends."""
-    step = high - low
-    return np.where(t >= 0.5, high - step * (1 - t), low + step * t)
+def _between(low: Any, high: Any, t: Any, weak: bool) -> Any:
+    """low + t (high - low), exact at both ends; a weak t does not widen the result."""
+    step, rest, near_high = high - low, 1 - t, t >= 0.5
+    if weak and np.dtype(low.dtype).kind == "f":
+        t, rest = t.astype(low.dtype), rest.astype(low.dtype)
+    return np.where(near_high, high - step * rest, low + step * t)
 
 
 def _at_quantiles(rows: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
@@ -76,9 +78,7 @@ def _at_quantiles(rows: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
     below = np.floor(position)
     low, high = (_ranked(rows, _integer(below + k, n)) for k in (0, 1))
     t = position - below if method in CONTINUOUS else np.where(position == below, 0, 0.5)
-    if weak and np.dtype(rows.dtype).kind == "f":
-        t = t.astype(rows.dtype)
-    return _between(low, high, t)
+    return _between(low, high, t, weak)
 
 
 def _integer(rank: Any, n: Any) -> Any:
@@ -144,11 +144,6 @@ def _is_weak(q: Any) -> bool:
     return type(q) in (int, float)
 
 
-def _hundredth(a: Any, q: Any) -> Any:
-    kind = np.result_type(as_operand(a))
-    return np.true_divide(as_operand(q), kind.type(100) if kind.kind == "f" else 100)
-
-
 @function(np.quantile)
 def np_quantile(
     a: Any,
@@ -176,7 +171,7 @@ def np_percentile(
     *,
     weights: Any = None,
 ) -> Any:
-    return _quantile(a, _hundredth(a, q), _is_weak(q), axis, out, method, keepdims, weights)
+    return _quantile(a, np.true_divide(as_operand(q), 100), _is_weak(q), axis, out, method, keepdims, weights)
 
 
 @function(np.nanquantile)
@@ -206,7 +201,7 @@ def np_nanpercentile(
     *,
     weights: Any = None,
 ) -> Any:
-    return _nanquantile(a, _hundredth(a, q), _is_weak(q), axis, out, method, keepdims, weights)
+    return _nanquantile(a, np.true_divide(as_operand(q), 100), _is_weak(q), axis, out, method, keepdims, weights)
 
 
 def _middle(rows: Any, n: Any) -> Any:

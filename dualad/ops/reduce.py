@@ -134,6 +134,9 @@ def np_mean(
     """The sum, divided by the number of entries."""
     if dtype is None and a.dtype.kind in "iub":
         dtype = np.float64
+    if dtype is None and a.dtype == np.float16:
+        mean = np_mean(a, axis, np.float32, None, keepdims, where=where).astype(np.float16)
+        return mean if out is None else store(out, mean)
     total = np_sum(a, axis, dtype, None, keepdims, None, where)
     count = number_of(a, axis, where, keepdims)
     if type(count) is int and count == 0:

@@ -15,7 +15,6 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Linear, Opaque, align
 from ..engine.traced import Spec, TracedArray, as_operand, missing_rule, raw
-from .elementwise import elementwise
 from .indexing import index
 from .registry import function
 from .structure import axes_of, axis_of
@@ -119,20 +118,12 @@ def np_piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **k
         if isinstance(cond, TracedArray):
             out = np.where(cond, value(x, *args, **kw), out)
         elif np.any(cond):
-            out[cond] = value(x[cond], *args, **kw)
+            at = cond if x.ndim else ...
+            out[at] = value(x[at], *args, **kw)
     return out
 
 
 # --- clip ------------------------------------------------------------------------------------
-
-# At a bound the slope belongs to x, as PyTorch has it; where the bounds cross, to the upper one.
-bounded = elementwise(
-    lambda x, low, high: np.minimum(np.maximum(x, low), high),
-    "(y <= x) & (x <= z)",
-    "(x < y) & (y <= z)",
-    "(z < x) & (y <= z) | (z < y)",
-    name="clip",
-)
 
 
 @function(np.clip)
@@ -145,15 +136,14 @@ def np_clip(
     min: Any = None,
     max: Any = None,
 ) -> Any:
+    """At a bound the slope is that of a, as PyTorch has it; where bounds cross, of the upper."""
+    low, high = a_min if min is None else min, a_max if max is None else max
     a = as_operand(a)
-    low, high = (
-        as_operand(v) for v in (a_min if min is None else min, a_max if max is None else max)
-    )
-    if np.result_type(a).kind not in "f" and (low is None or high is None):
-        bound = np.maximum(a, low) if high is None and low is not None else a
-        return _into(out, bound if high is None else np.minimum(bound, high))
-    low, high = -np.inf if low is None else low, np.inf if high is None else high
-    return _into(out, bounded(a, low, high))
+    for bound, beyond in ((low, np.less), (high, np.greater)):
+        if bound is not None:
+            bound = as_operand(bound)
+            a = np.where(np.logical_or(beyond(a, bound), np.not_equal(bound, bound)), bound, a)
+    return _into(out, np.copy(a) if low is None and high is None else a)
 
 
 @function(np.nan_to_num)

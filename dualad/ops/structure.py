@@ -671,9 +671,11 @@ def np_meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str
     return tuple(np.broadcast_to(p, shape) for p in parts)
 
 
-@function(np.unstack)
-def np_unstack(x: Any, /, *, axis: int = 0) -> Any:
-    return tuple(np_moveaxis(x, axis, 0))
+if hasattr(np, "unstack"):  # NumPy 2.1
+
+    @function(np.unstack)
+    def np_unstack(x: Any, /, *, axis: int = 0) -> Any:
+        return tuple(np_moveaxis(x, axis, 0))
 
 
 @function(np.resize)

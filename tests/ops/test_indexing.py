@@ -52,6 +52,7 @@ KEYS = {
     "uint8 array": np.array([2, 1], np.uint8),
     "tuple of lists": ([0, 1], [1, 2]),
     "0-d array": np.array(2),
+    "empty ellipsis between arrays": (None, 0, ..., 1, i),
 }
 
 
@@ -158,7 +159,8 @@ def test_any_key_with_an_index_per_entry_of_a_batch(key, axis):
     same(dualad.vmap(gradient(read))(batch, at), np.stack(
         [gradient(read)(b, a) for b, a in zip(batch, at, strict=True)]
     ))
-    by_v = lambda x, v, a: dualad.grad(lambda v: np.sum(write(x, v, a) ** 2))(v)
+    loss = lambda x, v, a: np.sum(write(x, v, a) ** 2)
+    by_v = lambda x, v, a: dualad.grad(loss, argnums=(0, 1))(x, v, a)[1]
     same(dualad.vmap(by_v)(batch, v, at), np.stack(
         [by_v(*row) for row in zip(batch, v, at, strict=True)]
     ))

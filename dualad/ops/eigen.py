@@ -1,0 +1,203 @@
+"""Eigenvalues and eigenvectors: eigh, eig, and their values alone.
+
+dw_i = v_i^H dA v_i and dV = V (F * V^-1 dA V), F_ij = 1 / (w_j - w_i) (Giles, 2008, section 3.1;
+Magnus and Neudecker, section 9.8).
+
+**What is not unique.** An eigenvector has a free factor: V^H dV has a zero diagonal for eigh; eig
+keeps NumPy's, which is length 1 and a fixed phase of the largest component. What does not depend
+on such factors (projectors, moduli, functions of the matrix) has the one right derivative.
+
+**Repeated eigenvalues.** Where w_i = w_j within rounding, F_ij is 0. All derivatives are finite, and
+exact is the first derivative of what does not single out vectors of one eigenspace: sums over the
+repeated eigenvalues, the projector on their eigenspace, and all functions along directions that
+are diagonal in V. For eigh, V is chosen so that this is so wherever the direction is known while
+the function runs: in forward mode always, in reverse mode for functions of one number. There every
+smooth function, such as (V * f(w)) @ V.T, has its exact derivative, and each eigenvalue its
+one-sided one. Elsewhere in reverse mode f(w) must be constant on repeated eigenvalues.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.direction import constant, direction
+from ..engine.guard import quiet
+from ..engine.primitive import Composite
+from ..engine.traced import raw
+from ..errors import SingularPointError
+from .complexes import imag, real
+from .linalg import adjoint, diagonal_of, half_triangle, inverse_for, real_dtype, square
+from .products import conj
+from .registry import function
+from .structure import sum_axes
+
+__all__ = ["adapted", "eig", "eigh", "inverse_gaps", "ties"]
+
+EighResult = type(np.linalg.eigh(np.eye(1)))
+EigResult = type(np.linalg.eig(np.eye(1)))
+
+
+# --- ties ----------------------------------------------------------------------------------------
+
+
+def ties(w: Any) -> Any:
+    """Which pairs of values are equal within rounding; each is with itself."""
+    w = constant(w)
+    size = np.max(np.abs(w), axis=-1, initial=0)
+    tolerance = 4 * w.shape[-1] * np.finfo(w.dtype).eps * size
+    return np.abs(w[..., None, :] - w[..., :, None]) <= tolerance[..., None, None]
+
+
+def inverse_gaps(w: Any) -> Any:
+    """1 / (w_j - w_i), and 0 where they are equal."""
+    tied = ties(w)
+    gaps = np.where(tied, 1, w[..., None, :] - w[..., :, None])
+    return np.where(tied, 0, 1 / gaps)
+
+
+def has_ties(w: Any) -> bool:
+    """Whether any two neighbours of sorted values are equal."""
+    values = raw(w)
+    tied = ties(values)
+    return bool(np.any(np.sum(tied, axis=(-2, -1)) > values.shape[-1]))
+
+
+def adapted(m: Any, tied: Any) -> Any:
+    """The unitary change of basis, within each set of tied values, that makes the Hermitian m diagonal."""
+    n = m.shape[-1]
+    size = np.max(np.sum(np.abs(m), axis=-1), axis=-1)
+    apart = np.where(size == 0, 1, 3 * size)[..., None]
+    earlier = np.tri(n, k=-1, dtype=bool)
+    place = np.sum(np.where(tied, False, earlier) * np.ones((), real_dtype(m)), axis=-1)
+    blocks = np.where(tied, m, 0) + (place * apart)[..., None] * np.eye(n)
+    return eigh(blocks, lower=True)[1]
+
+
+# --- Hermitian matrices --------------------------------------------------------------------------
+
+
+def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
+    w, v = out
+    half = adjoint(v) @ (t * half_triangle(a, lower)) @ v
+    m = half + adjoint(half)
+    values = diagonal_of(m)
+    values = real(values) if np.dtype(a.dtype).kind == "c" else values
+    return values, v @ (inverse_gaps(w) * m)
+
+
+eigh = Composite(
+    lambda a, lower: tuple(np.linalg.eigh(a, "L" if lower else "U")),
+    _eigh_rule,
+    batch=lambda args, mine, lower: eigh(args[0], lower=lower),
+    name="eigh",
+)
+#: eigh with a decomposition that is given, because it is one of several.
+_eigh_given = Composite(
+    lambda a, w, v, lower: (w, v),
+    _eigh_rule,
+    None,
+    None,
+    batch=lambda args, mine, lower: _eigh_given(*args, lower=lower),
+    name="eigh_given",
+    builtin=False,
+)
+
+
+def _smooth_eigh(a: Any, lower: bool) -> tuple:
+    """The decomposition, with eigenvectors that move smoothly where the direction is known."""
+    w, v = eigh(a, lower=lower)
+    moves = direction(a) if has_ties(w) else None
+    if moves is None:
+        return w, v
+    w, v = constant(w), constant(v)
+    half = adjoint(v) @ (moves * half_triangle(a, lower)) @ v
+    v = v @ adapted(half + adjoint(half), ties(w))
+    return _eigh_given(a, w + 0 * np.real(v[..., 0, :]), v, lower=lower)
+
+
+def _reads_lower(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return uplo.upper() == "L"
+
+
+@function(np.linalg.eigh)
+def np_eigh(a: Any, UPLO: str = "L") -> Any:
+    """Eigenvalues and eigenvectors of a Hermitian matrix; see this module for what is not unique.
+
+    NumPy reads one triangle of a, and the derivative is that of this function: the gradient has
+    entries in that triangle only, which count for both. Write eigh((a + a.T) / 2) for a symmetric
+    gradient. Along symmetric directions both agree.
+    """
+    square(a)
+    return EighResult(*_smooth_eigh(a, _reads_lower(UPLO)))
+
+
+@function(np.linalg.eigvalsh)
+def np_eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """The eigenvalues of a Hermitian matrix, from the decomposition that their derivative needs."""
+    square(a)
+    return _smooth_eigh(a, _reads_lower(UPLO))[0]
+
+
+# --- general matrices ----------------------------------------------------------------------------
+
+
+def _left_inverse(v: Any) -> Any:
+    """V^-1, whose rows are the left eigenvectors."""
+    inverse = inverse_for(v, "np.linalg.eig of a matrix without a basis of eigenvectors")
+    with quiet():
+        condition = np.max(np.abs(raw(inverse)), axis=(-2, -1), initial=0)
+    if np.any(condition * np.finfo(v.dtype).eps > 1e-2):
+        raise SingularPointError(
+            "np.linalg.eig has no derivative here: the matrix is defective (it has no basis of "
+            "eigenvectors), and its eigenvalues move with infinite speed. Differentiate a smooth "
+            "function of the matrix instead (np.trace, np.linalg.det, its powers)."
+        )
+    return inverse
+
+
+def _normalised(dv: Any, v: Any) -> Any:
+    """dV, to which each v_i is added in the share that keeps its length and its phase."""
+    if np.dtype(v.dtype).kind != "c":
+        return dv - v * sum_axes(v * dv, axes=(v.ndim - 2,))[..., None, :]
+    size = np.abs(constant(v))
+    largest = np.argmax(size, axis=-2)[..., None, :] == np.arange(v.shape[-2])[:, None]
+    along = sum_axes(conj(v) * dv, axes=(v.ndim - 2,))
+    pivot = sum_axes(np.where(largest, v, 0), axes=(v.ndim - 2,))
+    turn = imag(sum_axes(np.where(largest, conj(v), 0) * dv, axes=(v.ndim - 2,)))
+    turn = turn / real(pivot * conj(pivot))
+    return dv - v * (real(along) + 1j * turn)[..., None, :]
+
+
+def _eig_rule(t: Any, out: tuple, a: Any) -> tuple:
+    w, v = out
+    m = _left_inverse(v) @ t @ v
+    return diagonal_of(m), _normalised(v @ (inverse_gaps(w) * m), v)
+
+
+eig = Composite(
+    lambda a: tuple(np.linalg.eig(a)),
+    _eig_rule,
+    batch=lambda args, mine: eig(args[0]),
+    name="eig",
+)
+
+
+@function(np.linalg.eig)
+def np_eig(a: Any) -> Any:
+    """Eigenvalues and eigenvectors of a square matrix; see this module for what is not unique.
+
+    Raises SingularPointError where a derivative is taken at a defective matrix.
+    """
+    square(a)
+    return EigResult(*eig(a))
+
+
+@function(np.linalg.eigvals)
+def np_eigvals(a: Any) -> Any:
+    """The eigenvalues of a square matrix, from the decomposition that their derivative needs."""
+    square(a)
+    return eig(a)[0]

@@ -1,0 +1,132 @@
+"""Linear systems: solve, inv, and what is written with them.
+
+a x = b gives da x + a dx = db, hence dx = solve(a, db - da x) and d(a^-1) = -a^-1 da a^-1 (Giles,
+"Collected matrix derivative results for forward and reverse mode AD", 2008, section 2.2).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..engine.primitive import Composite, Linear, align
+from ..engine.traced import Spec
+from .linalg import adjoint, square
+from .products import array_of
+from .registry import function
+from .structure import reshape, transpose
+
+__all__ = ["inverse", "solve"]
+
+
+# --- the primitives ------------------------------------------------------------------------------
+
+
+def _solve_spec(a: Any, b: Any) -> Spec:
+    if a.shape[-1] != a.shape[-2] or a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return Spec((*stack, *b.shape[-2:]), np.result_type(a.dtype, b.dtype))
+
+
+def _solve_batch(args: tuple, mine: tuple) -> Any:
+    """One matrix for the whole batch is factorised once, and takes the batch as columns."""
+    a, b = args
+    if mine[0] or a.ndim > 2:
+        return solve(*align(args, mine))
+    last = b.ndim - 1
+    rows_first = transpose(b, axes=(last - 1, *range(last - 1), last))
+    flat = reshape(rows_first, shape=(b.shape[-2], math.prod(b.shape[:-2]) * b.shape[-1]))
+    x = reshape(solve(a, flat), shape=rows_first.shape)
+    return transpose(x, axes=(*range(1, last), 0, last))
+
+
+solve = Linear(
+    lambda a, b: np.linalg.solve(a, b),
+    None,
+    lambda ct, a, b: solve(adjoint(a), ct),
+    rules=(lambda t, out, a, b: -solve(a, t @ out), None),
+    batch=_solve_batch,
+    spec=_solve_spec,
+    show=lambda a, b: f"np.linalg.solve({a}, {b})",
+    name="solve",
+)
+inverse = Composite(
+    lambda a: np.linalg.inv(a),
+    lambda t, out, a: -(out @ t @ out),
+    batch=lambda args, mine, **params: inverse(args[0], **params),
+    name="inv",
+)
+
+
+# --- NumPy's names -------------------------------------------------------------------------------
+
+
+@function(np.linalg.solve)
+def np_solve(a: Any, b: Any) -> Any:
+    """The solution of a x = b: linear in b, and differentiable in a where a is regular.
+
+    A b with one axis is a vector, else it is a stack of matrices. Every entry of a has its
+    derivative, whatever its value: an a that happens to be diagonal is not treated as diagonal.
+    """
+    a, b = array_of(a), array_of(b)
+    square(a)
+    if b.ndim != 1:
+        return solve(a, b)
+    x = solve(a, reshape(b, shape=(*b.shape, 1)))
+    return reshape(x, shape=x.shape[:-1])
+
+
+@function(np.linalg.inv)
+def np_inv(a: Any) -> Any:
+    """The inverse of each matrix."""
+    square(a)
+    return inverse(a)
+
+
+@function(np.linalg.matrix_power)
+def matrix_power(a: Any, n: Any) -> Any:
+    """a to the power n, an integer, by repeated squaring; n = 0 is constant, n < 0 inverts a."""
+    square(a)
+    n = operator.index(n)
+    if n == 0:
+        return np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype)
+    power = np_inv(a) if n < 0 else a
+    n, result = abs(n), None
+    while True:
+        if n % 2:
+            result = power if result is None else result @ power
+        n //= 2
+        if not n:
+            return result
+        power = power @ power
+
+
+@function(np.linalg.tensorsolve)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The x with np.tensordot(a, x, x.ndim) = b."""
+    a, b = array_of(a), array_of(b)
+    if axes is not None:
+        moved = tuple(operator.index(k) % a.ndim for k in axes)
+        a = np.transpose(a, (*(k for k in range(a.ndim) if k not in moved), *moved))
+    shape = a.shape[b.ndim :] if b.ndim else a.shape
+    n = math.prod(shape)
+    if a.size != n**2:
+        raise np.linalg.LinAlgError(
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == "
+            "prod(a.shape[:b.ndim])"
+        )
+    return np.reshape(np_solve(np.reshape(a, (n, n)), np.ravel(b)), shape)
+
+
+@function(np.linalg.tensorinv)
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of a as a linear map from its last axes to its first `ind` ones."""
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    matrix = np.reshape(a, (math.prod(rows), math.prod(columns)))
+    return np.reshape(np_inv(matrix), (*columns, *rows))
