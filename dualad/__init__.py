@@ -1,7 +1,7 @@
 """dualad: forward-mode dual numbers for NumPy, with reverse mode as their transposition.
 
-At the top level are the NumPy user's functions (`jvp`, `grad`, `jacobian`, ...) and PyTorch's names for
-tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` and `torch.func`.
+At the top level are the NumPy user's functions (`jvp`, `grad`, `jacobian`, ...) and PyTorch's
+names for tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` and `torch.func`.
 """
 
 from . import autograd, func

@@ -7,12 +7,20 @@ from typing import Any
 
 from .transforms.batching import vmap as _vmap
 from .transforms.forward import jvp
-from .transforms.jacobian import hessian
-from .transforms.jacobian import jacfwd as _jacfwd
-from .transforms.jacobian import jacrev as _jacrev
+from .transforms.jacobian import hessian, jacfwd as _jacfwd, jacrev as _jacrev
 from .transforms.reverse import grad, linearize, value_and_grad, vjp
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp", "vmap"]
+__all__ = [
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "vjp",
+    "vmap",
+]
 
 
 def vmap(

@@ -295,6 +295,8 @@ class Tensor:
 
     def _write(self, value: Any) -> Tensor:
         """Give the tensor new values in place: memory, tangents and history, its base's too."""
+        if isinstance(value, Buffer):
+            value = value.primal
         self._may_write(value)
         old = unwrap(self)
         if value.shape != old.shape:
@@ -487,7 +489,10 @@ class Tensor:
 
     def __getitem__(self, key: Any) -> Tensor:
         key = _deep(operand, key)
-        return self._view(lambda v: v[key], lambda v, new: replaced(buffer(v), key, new))
+        # With an ellipsis one entry of an array is a view of it, not a scalar.
+        view = (*key, ...) if isinstance(key, tuple) else (key, ...)
+        view = key if any(k is ... for k in view[:-1]) else view
+        return self._view(lambda v: v[view], lambda v, new: replaced(buffer(v), key, new))
 
     def __iter__(self) -> Any:
         return (self[k] for k in range(len(self)))
@@ -534,9 +539,9 @@ class Tensor:
 
     def expand(self, *sizes: Any) -> Tensor:
         """The tensor broadcast to a larger shape; -1 keeps an axis."""
-        sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-        lead = len(sizes) - self.ndim
-        shape = tuple(self.shape[k - lead] if n == -1 else n for k, n in enumerate(sizes))
+        given = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+        lead = len(given) - self.ndim
+        shape = tuple(self.shape[k - lead] if n == -1 else n for k, n in enumerate(given))
         return self._view(lambda v: np.broadcast_to(v, shape), _overlapping)
 
     def max(self, dim: int | None = None, keepdim: builtins.bool = False) -> Any:
@@ -654,12 +659,18 @@ for _name in "neg pos abs invert".split():
 
 def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        out = function(self, *args, **kwargs)
+        out = function(_as_it_was(self), *args, **kwargs)
         return out if out is NotImplemented else self._write(unwrap(out))
 
     method.__name__ = name
     method.__doc__ = f"{name.strip('_')}, in place."
     return method
+
+
+def _as_it_was(x: Tensor) -> Tensor:
+    """x with its values copied: an in-place operation reads what it is about to overwrite."""
+    value = unwrap(x)
+    return x if _in_transformation(value) else wrap(rebased(value, np.array(raw(value))))
 
 
 def _unary(function: Callable[..., Any], name: str) -> Callable[[Tensor], Tensor]:

@@ -31,7 +31,9 @@ class Sample:
         return [k for k, a in enumerate(self.args) if np.result_type(a).kind in "fc"]
 
     def as_complex(self):
-        args = [a + 1j * real(*np.shape(a)) if np.result_type(a).kind == "f" else a for a in self.args]
+        args = [
+            a + 1j * real(*np.shape(a)) if np.result_type(a).kind == "f" else a for a in self.args
+        ]
         return Sample(*args, **self.params)
 
 
@@ -53,7 +55,7 @@ def compound(*shape):
     return real(*shape) + 1j * real(*shape)
 
 
-I, S, N = np.array([2, 0, 2]), slice(None), None
+REPEATED, S, N = np.array([2, 0, 2]), slice(None), None
 AT = np.array([[1, 0, 1], [2, 0, 2]])  # as traced indices come: one row an axis
 INTEGERS = np.array([5, 12, 3])
 
@@ -68,17 +70,17 @@ SAMPLES = {
     "getitem": [
         Sample(real(4, 3), index=(1, S)),
         Sample(real(4, 3), index=(slice(None, None, -2), N, slice(1, 3))),
-        Sample(real(4, 3), index=(I, S)),
-        Sample(real(4, 3, 2), index=(I, S, np.array([1, 1, 0]))),
-        Sample(real(4, 3, 2), index=(S, I, np.array([1, 1, 0]))),
+        Sample(real(4, 3), index=(REPEATED, S)),
+        Sample(real(4, 3, 2), index=(REPEATED, S, np.array([1, 1, 0]))),
+        Sample(real(4, 3, 2), index=(S, REPEATED, np.array([1, 1, 0]))),
         Sample(real(4, 3, 2), index=(np.array([[0], [3]]), np.array([1, 2]), S)),
         Sample(real(4, 3, 2), index=(1, S, np.array([1, 0, 1]))),
         Sample(real(3), index=(np.array([], dtype=int),)),
     ],
     "scatter_add": [
-        Sample(real(3), index=(I,), shape=(4,)),
+        Sample(real(3), index=(REPEATED,), shape=(4,)),
         Sample(real(3), index=(1, S), shape=(2, 3)),
-        Sample(real(3, 2), index=(I, S, I), shape=(3, 2, 3)),
+        Sample(real(3, 2), index=(REPEATED, S, REPEATED), shape=(3, 2, 3)),
         Sample(real(2, 3), index=(slice(None, None, 2), S), shape=(4, 3)),
     ],
     "concatenate": [
@@ -88,8 +90,10 @@ SAMPLES = {
     "index_set": [
         Sample(real(4, 3), real(3), index=(1, S)),
         Sample(real(4, 3), real(), index=(slice(None, None, 2), S)),
-        Sample(real(4), real(3), index=(I,)),  # of the two writes to one place the last one stays
-        Sample(real(4, 3, 2), real(3, 3), index=(I, S, 1)),
+        Sample(
+            real(4), real(3), index=(REPEATED,)
+        ),  # of the two writes to one place the last one stays
+        Sample(real(4, 3, 2), real(3, 3), index=(REPEATED, S, 1)),
     ],
     "gather": [Sample(real(2, 3), AT), Sample(real(2, 3, 4), AT), Sample(real(2, 3), AT[:1])],
     "scatter_at": [
@@ -131,7 +135,10 @@ SAMPLES = {
     # reductions and scans
     "prod": [Sample(real(2, 3), axis=0), Sample(np.array([0.0, 0.5, 0.0]), axis=0)],
     "logaddexp.reduce": [Sample(real(2, 3), axis=1, complex=False)],
-    "max": [Sample(real(2, 3), axes=(1,), complex=False), Sample(real(2, 3), axes=(0, 1), complex=False)],
+    "max": [
+        Sample(real(2, 3), axes=(1,), complex=False),
+        Sample(real(2, 3), axes=(0, 1), complex=False),
+    ],
     "min": [Sample(real(2, 3), axes=(1,), complex=False)],
     "cumsum": [Sample(real(2, 3), axis=1), Sample(real(2, 3), axis=0)],
     "cumprod": [Sample(real(2, 3), axis=1)],
@@ -145,8 +152,14 @@ SAMPLES = {
     # what has no derivative
     **{n: [Sample(real(2, 3), axis=1)] for n in ("argmax", "argmin", "argsort")},
     **{n: [Sample(real(2, 3) > 0.5, axis=(1,))] for n in ("all", "any", "count_nonzero")},
-    **{n: [Sample(INTEGERS, INTEGERS[::-1].copy())] for n in ("bitwise_and", "bitwise_or", "bitwise_xor")},
-    **{n: [Sample(INTEGERS, np.array([2, 9, 1]))] for n in ("gcd", "lcm", "left_shift", "right_shift")},
+    **{
+        n: [Sample(INTEGERS, INTEGERS[::-1].copy())]
+        for n in ("bitwise_and", "bitwise_or", "bitwise_xor")
+    },
+    **{
+        n: [Sample(INTEGERS, np.array([2, 9, 1]))]
+        for n in ("gcd", "lcm", "left_shift", "right_shift")
+    },
     **{n: [Sample(INTEGERS)] for n in ("invert", "bitwise_count")},
     "argpartition": [Sample(real(2, 5), axis=1, kth=2, complex=False)],
     "astype": [Sample(real(3), dtype=np.dtype(int), complex=False)],
@@ -157,9 +170,14 @@ SAMPLES = {
     "searchsorted": [Sample(np.array([0.1, 0.4, 0.8]), real(4), side="left", complex=False)],
     "first_places": [Sample(np.array([0.3, 0.1, 0.3]))],
     "stop_gradient": [Sample(real(3))],
+    "isin": [Sample(np.array([0.3, 0.1, 0.5]), np.array([0.1, 0.5]), complex=False)],
+    "packbits": [Sample(np.array([1, 0, 1, 1, 0, 0, 0, 1], np.uint8), axis=0)],
+    "unpackbits": [Sample(np.array([5, 200], np.uint8), axis=0)],
     "real_angle": [Sample(real(3), complex=False)],
     "clip": [
-        Sample(np.array([0.1, 0.5, 0.9]), 0.3 + 0.0 * real(3), real(2, 3) * 0.1 + 0.7, complex=False),
+        Sample(
+            np.array([0.1, 0.5, 0.9]), 0.3 + 0.0 * real(3), real(2, 3) * 0.1 + 0.7, complex=False
+        ),
         Sample(np.array([0.1, 0.5, 0.9]), 0.3, 0.7, complex=False),
     ],
     "ldexp": [Sample(real(3), np.array([1, -2, 0]), complex=False)],
@@ -180,9 +198,15 @@ SAMPLES |= {
         Sample(STACK[:, None], real(4, 3, 1)),
     ],
     "inv": [Sample(STACK[0]), Sample(STACK), Sample(np.ones((0, 0)))],
-    "det": [Sample(STACK[0]), Sample(STACK), Sample(FLAT), Sample(FLAT[:2, :2]), Sample(real(1, 1))],
-    "cofactors": [Sample(FLAT + np.eye(4)), Sample(np.stack([FLAT, FLAT.T]), complex=False)],
+    "det": [
+        Sample(STACK[0]),
+        Sample(STACK),
+        Sample(FLAT),
+        Sample(FLAT[:2, :2]),
+        Sample(real(1, 1)),
+    ],
     "slogdet": [Sample(STACK[0]), Sample(-STACK)],
+    "triangular_inverse": [Sample(np.tril(STACK))],
     "cholesky": [Sample(STACK[0], upper=False), Sample(STACK, upper=True)],
     "qr": [
         Sample(STACK, mode="reduced"),
@@ -195,7 +219,11 @@ SAMPLES |= {
         Sample(STACK[0], lower=True, complex=False),
         Sample(STACK, lower=False, complex=False),
     ],
-    "eig": [Sample(STACK[0]), Sample(STACK), Sample(np.array([[1.0, 2, 0.3], [-1, 1, 1], [0.4, 1, 4]]))],
+    "eig": [
+        Sample(STACK[0]),
+        Sample(STACK),
+        Sample(np.array([[1.0, 2, 0.3], [-1, 1, 1], [0.4, 1, 4]])),
+    ],
     "svd": [
         Sample(STACK, full=False, complex=False),
         Sample(np.diag([1.0, 2, 3, 4, 5])[:, :3] + 0.3 * real(5, 3), full=False, complex=False),
@@ -203,10 +231,16 @@ SAMPLES |= {
         Sample(STACK[0], full=True, complex=False),
     ],
     "pinv": [Sample(real(4, 2), rcond=None), Sample(real(2, 2, 3), rcond=1e-10)],
-    "lstsq": [Sample(real(5, 2), real(5, 3), rcond=1e-12), Sample(real(2, 3), real(2, 1), rcond=1e-12)],
+    "lstsq": [
+        Sample(real(5, 2), real(5, 3), rcond=1e-12),
+        Sample(real(2, 3), real(2, 1), rcond=1e-12),
+    ],
     "matrix_rank": [Sample(STACK[0]), Sample(STACK, tol=None)],
     "fft": [Sample(real(2, 5), axis=1, norm="backward"), Sample(real(4, 2), axis=0, norm="ortho")],
-    "ifft": [Sample(real(2, 5), axis=1, norm="backward"), Sample(real(4, 2), axis=0, norm="forward")],
+    "ifft": [
+        Sample(real(2, 5), axis=1, norm="backward"),
+        Sample(real(4, 2), axis=0, norm="forward"),
+    ],
     "rfft": [
         Sample(real(2, 5), axis=1, norm="backward", complex=False),
         Sample(real(4, 2), axis=0, norm="ortho", complex=False),
@@ -258,16 +292,36 @@ def test_every_primitive_has_a_sample(name):
     assert samples(name)
 
 
-# --- each derivative is stated once ---------------------------------------------------------------
+# --- each derivative is stated once ----------------------------------------------------------
 
 #: All that a primitive of each family can state. Only Linear has transposes.
 STATED = {
-    Elementwise: {"partials", "namespace", "operator", "singular", "linear", "joint", "complex", "constant"},
+    Elementwise: {
+        "partials",
+        "namespace",
+        "operator",
+        "singular",
+        "chooses",
+        "linear",
+        "joint",
+        "complex",
+        "constant",
+    },
     Linear: {"transposes", "rules", "joint", "variadic", "_batch", "_spec", "show", "add_into"},
     Composite: {"rules", "whole", "_batch"},
     Opaque: {"elementwise", "_batch"},
 }
-REVERSE = ("vjp", "pull", "pullback", "backward", "transpose", "transposes", "reverse", "adjoint", "cotangent")
+REVERSE = (
+    "vjp",
+    "pull",
+    "pullback",
+    "backward",
+    "transpose",
+    "transposes",
+    "reverse",
+    "adjoint",
+    "cotangent",
+)
 
 
 @pytest.mark.parametrize("name", sorted(PRIMITIVES))
@@ -279,7 +333,7 @@ def test_no_primitive_but_the_linear_ones_has_a_reverse_formula(name):
         assert not [a for a in dir(primitive) if a.lstrip("_").startswith(REVERSE)]
 
 
-# --- the adjoint identity ---------------------------------------------------------------------------
+# --- the adjoint identity --------------------------------------------------------------------
 
 
 def leaves(out):
@@ -343,7 +397,11 @@ def test_reverse_is_the_adjoint_of_forward(primitive, sample):
 def test_forward_is_the_limit_of_differences(primitive, sample):
     """Richardson's central differences over a sweep of steps: one of them agrees to 1e-7."""
     f, args = moving(primitive, sample)
-    if not args or not any(map(np.size, leaves(f(*args)))) or primitive.name in ("cast", "stop_gradient"):
+    if (
+        not args
+        or not any(map(np.size, leaves(f(*args))))
+        or primitive.name in ("cast", "stop_gradient")
+    ):
         pytest.skip("nothing to differentiate, or no accuracy to do it with")
     v = tuple(map(seed, args))
     _, jv = dualad.jvp(f, args, v)
@@ -365,7 +423,7 @@ def test_forward_is_the_limit_of_differences(primitive, sample):
     assert min(errors) < 1e-7 * (1 + max(np.max(np.abs(t)) for t in leaves(jv)))
 
 
-# --- batching ----------------------------------------------------------------------------------------
+# --- batching --------------------------------------------------------------------------------
 
 
 def batches(sample, n):
@@ -396,7 +454,8 @@ def test_batching_agrees_with_a_loop(primitive, sample):
 
         at_once = dualad.vmap(call, in_axes=axes)(*args)
         rows = [
-            leaves(call(*(a[k] if p in chosen else a for p, a in enumerate(args)))) for k in range(3)
+            leaves(call(*(a[k] if p in chosen else a for p, a in enumerate(args))))
+            for k in range(3)
         ]
         for j, found in enumerate(leaves(at_once)):
             expected = np.stack([np.asarray(r[j]) for r in rows])
@@ -421,11 +480,11 @@ def test_derivatives_of_a_batch_agree_with_a_loop(primitive, sample):
             np.testing.assert_allclose(a[k], b, rtol=1e-12, atol=1e-14)
 
 
-# --- linear programs -----------------------------------------------------------------------------------
+# --- linear programs -------------------------------------------------------------------------
 
 
 def programs(primitive, sample):
-    """The program of a linear primitive in each argument that it is linear in, and that argument."""
+    """The program of a linear primitive in each of its linear arguments, and that argument."""
     args = sample.args
     out = spec_of(primitive(*args, **sample.params))
     for k in range(len(args)):
@@ -454,13 +513,17 @@ def test_source_gives_the_same_numbers_in_both_directions(primitive, sample):
         (pulled,) = program.pull([w])
         np.testing.assert_allclose(executed(back, (w,))[0], pulled, rtol=1e-13)
         tolerance = 1e-5 if expected.dtype == np.float32 else 1e-12
-        np.testing.assert_allclose(inner(w, expected), inner(pulled, t), rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            inner(w, expected), inner(pulled, t), rtol=tolerance, atol=tolerance
+        )
         np.testing.assert_allclose(executed(back.transpose(), (t,))[0], expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("primitive, sample", LINEAR)
 def test_spec_is_the_shape_and_dtype_of_the_result(primitive, sample):
-    known = [Spec(a.shape, a.dtype) if k in sample.floats() else a for k, a in enumerate(sample.args)]
+    known = [
+        Spec(a.shape, a.dtype) if k in sample.floats() else a for k, a in enumerate(sample.args)
+    ]
     spec = primitive.out_spec(tuple(known), sample.params)
     out = primitive(*sample.args, **sample.params)
     assert (tuple(spec.shape), np.dtype(spec.dtype)) == (np.shape(out), np.asarray(out).dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.dual import Dual, make_dual
+from ..engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..engine.graph import GraphValue, Node, free, reachable, sweep_graph
 from ..engine.traced import Spec
 from ..errors import ArgumentError, ShapeError
@@ -16,7 +17,6 @@ from ..transforms.boundary import match
 from . import forward_ad, function, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from ..engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 
 __all__ = [
     "Function",
@@ -52,7 +52,11 @@ def backward(
     """
     outputs, cotangents = _outputs(tensors, grad_tensors)
     if inputs is not None:
-        for x, g in zip(inputs, _gradients(outputs, cotangents, list(inputs), retain_graph, create_graph), strict=True):
+        for x, g in zip(
+            inputs,
+            _gradients(outputs, cotangents, list(inputs), retain_graph, create_graph),
+            strict=True,
+        ):
             if g is not None:
                 _accumulate(x, g)
         return
@@ -117,14 +121,18 @@ def _outputs(tensors: Any, grad_tensors: Any) -> tuple[list[Tensor], list[Any]]:
 
 def _cotangent(y: Tensor, ct: Any, k: int) -> Any:
     if ct is not None:
-        # A gradient of another floating dtype is handed on as it is: a custom function may ask for that.
+        # A gradient of another floating dtype is handed on as it is: a custom function may ask for
+        # that.
         return match(ct, Spec(y.shape, _gradient_dtype(ct, y)), f"the gradient of output {k}")
     if y.numel() != 1:
         raise ShapeError(
-            f"grad can be implicitly created only for scalar outputs, output {k} has shape {y.shape}"
+            f"grad can be implicitly created only for scalar outputs, output {k} has shape "
+            f"{y.shape}"
         )
     if y.dtype.kind == "c":
-        raise ShapeError("grad can be implicitly created only for real scalar outputs, not complex ones")
+        raise ShapeError(
+            "grad can be implicitly created only for real scalar outputs, not complex ones"
+        )
     return np.ones(y.shape, y.dtype)
 
 
@@ -139,8 +147,8 @@ def _node_of(y: Tensor) -> Node:
         from ..errors import LevelError
 
         raise LevelError(
-            "element of tensors does not require grad and does not have a grad_fn: no input of it was "
-            "made with requires_grad=True, or it was computed under no_grad"
+            "element of tensors does not require grad and does not have a grad_fn: no input of "
+            "it was made with requires_grad=True, or it was computed under no_grad"
         )
     return node
 
@@ -158,7 +166,9 @@ def _gradients(
         if not x.requires_grad:
             from ..errors import LevelError
 
-            raise LevelError(f"input {k} does not require grad: one of the differentiated tensors must")
+            raise LevelError(
+                f"input {k} does not require grad: one of the differentiated tensors must"
+            )
     for y in ys:
         _node_of(y)
     keep = create_graph if retain is None else retain
@@ -178,7 +188,7 @@ def _nodes(values: list[Any]) -> list[Node]:
 
 
 def _dual_gradients(ys: list[Any], cts: list[Any], xs: list[Any], create_graph: bool) -> list[Any]:
-    """Gradients of values that may be dual: primal pull(P, c), tangent pull(T, c) + pull(P, c')."""
+    """Gradients of values that may be dual: (pull(P, c), pull(T, c) + pull(P, c'))."""
     level = max(
         (v.level for v in (*ys, *cts, *xs) if type(v) is Dual and v.level.is_open),
         key=lambda lv: lv.rank,
@@ -204,12 +214,18 @@ def _dual_gradients(ys: list[Any], cts: list[Any], xs: list[Any], create_graph: 
     return [
         None
         if g is None and t is None
-        else make_dual(level, np.zeros(x.shape, x.dtype) if g is None else g, np.zeros(x.shape, x.dtype) if t is None else t)
+        else make_dual(
+            level,
+            np.zeros(x.shape, x.dtype) if g is None else g,
+            np.zeros(x.shape, x.dtype) if t is None else t,
+        )
         for g, t, x in zip(first, moved, under, strict=True)
     ]
 
 
-def _plain_gradients(ys: list[Any], cts: list[Any], xs: list[Any], create_graph: bool) -> list[Any]:
+def _plain_gradients(
+    ys: list[Any], cts: list[Any], xs: list[Any], create_graph: bool
+) -> list[Any]:
     seeds = [(y.tangent, ct) for y, ct in zip(ys, cts, strict=True) if type(y) is GraphValue]
     nodes = [x.tangent if type(x) is GraphValue else None for x in xs]
     if not seeds:
@@ -221,5 +237,3 @@ def _plain_gradients(ys: list[Any], cts: list[Any], xs: list[Any], create_graph:
 def _accumulate(leaf: Tensor, ct: Any) -> None:
     new = wrap(ct if not isinstance(ct, np.ndarray) else np.array(ct, leaf.dtype))
     leaf._grad = new if leaf._grad is None else leaf._grad + new
-
-

@@ -28,7 +28,7 @@ class FunctionTypeError(FunctionError, TypeError):
 
 
 class _Saved:
-    """One saved tensor: an input, an output, or something else made in forward, and its version."""
+    """One saved tensor and its version: an input, an output, or something made in forward."""
 
     __slots__ = ("at", "packed", "role", "tensor", "version")
 
@@ -60,7 +60,7 @@ class FunctionCtx:
         #: the node of the call in the requires_grad graph
         self._node: Callable[[], Node | None] = lambda: None
 
-    # --- what user code calls ---------------------------------------------------------------------
+    # --- what user code calls --------------------------------------------------------------------
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors (or None) that `backward` reads as `saved_tensors`."""
@@ -89,8 +89,8 @@ class FunctionCtx:
         for d in dtypes:
             if d is not None and not isinstance(d, np.dtype):
                 raise FunctionTypeError(
-                    f"set_output_grad_dtype takes a dtype such as dualad.float32, or None, for each "
-                    f"output, got {d!r}"
+                    "set_output_grad_dtype takes a dtype such as dualad.float32, or None, for "
+                    f"each output, got {d!r}"
                 )
             if d is not None and d.kind not in "fc":
                 raise FunctionError(f"a gradient dtype must be floating point or complex, not {d}")
@@ -101,14 +101,14 @@ class FunctionCtx:
         """What was saved for the rule that is running."""
         if self._shared["freed"] and self._rule == "backward":
             raise FunctionError(
-                "trying to backward through the graph a second time, or to read saved tensors after they "
-                "have been freed: pass retain_graph=True to the first backward or grad"
+                "trying to backward through the graph a second time, or to read saved tensors "
+                "after they have been freed: pass retain_graph=True to the first backward or grad"
             )
         if self._slots is None:
             return self._for.get(self._rule, ())
         return tuple(self._read(s) for s in self._slots.get(self._rule, ()))
 
-    # --- what the engine does with it ----------------------------------------------------------------
+    # --- what the engine does with it ------------------------------------------------------------
 
     def settle(self, pack: bool) -> None:
         """After forward: note what each saved tensor is, its version, and pack it."""
@@ -156,9 +156,9 @@ class FunctionCtx:
             now = version(s.tensor._value)
             if now != s.version:
                 raise FunctionError(
-                    f"one of the variables needed for gradient computation has been modified by an "
-                    f"inplace operation: a saved tensor of shape {s.tensor.shape} is at version {now}, "
-                    f"but it was saved at version {s.version}"
+                    "one of the variables needed for gradient computation has been modified by "
+                    f"an inplace operation: a saved tensor of shape {s.tensor.shape} is at "
+                    f"version {now}, but it was saved at version {s.version}"
                 )
 
     def _frozen(self, tensor: Tensor) -> Tensor:
@@ -183,16 +183,17 @@ class FunctionCtx:
         known = {id(t) for t in self._inputs}
         if any(id(t) not in known for t in self._dirty):
             warnings.warn(
-                "mark_dirty was given a tensor that is not an input of the function, which has no effect",
+                "mark_dirty was given a tensor that is not an input of the function, which has no "
+                "effect",
                 UserWarning,
                 stacklevel=4,
             )
 
 
 FROZEN = (
-    "a tensor computed in forward and saved for backward is not an input or output of the function, so "
-    "the second derivative through it is unknown: save the inputs and compute it in backward, or return "
-    "it as an output as well"
+    "a tensor computed in forward and saved for backward is not an input or output of the "
+    "function, so the second derivative through it is unknown: save the inputs and compute it in "
+    "backward, or return it as an output as well"
 )
 
 
@@ -210,7 +211,8 @@ def only_tensors(tensors: tuple, what: str, none: bool = True) -> tuple:
         if not isinstance(t, Tensor) and not (none and t is None):
             allowed = "tensors (or None)" if none else "tensors"
             raise FunctionTypeError(
-                f"{what} takes {allowed}, got {type(t).__name__}: set other values as attributes of ctx"
+                f"{what} takes {allowed}, got {type(t).__name__}: set other values as attributes "
+                "of ctx"
             )
     return tensors
 

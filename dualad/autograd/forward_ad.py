@@ -8,14 +8,19 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-
-from ..engine.dual import Dual
-from ..engine.dual import make_dual as _dual
+from ..engine.dual import Dual, make_dual as _dual
 from ..engine.level import Level
 from ..errors import LevelError, NotDifferentiableError, ShapeError
 from ..tensor import Tensor, as_tensor, unwrap, wrap
 
-__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
 
 _levels: ContextVar[tuple[Level, ...]] = ContextVar("dualad_dual_levels", default=())
 
@@ -28,7 +33,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def enter_dual_level() -> Level:
-    """Open a dual level; close it with `exit_dual_level`. Prefer the context manager `dual_level`."""
+    """Open a dual level that `exit_dual_level` closes. Prefer the context manager `dual_level`."""
     level = Level("dual_level")
     _levels.set((*_levels.get(), level))
     return level
@@ -40,7 +45,9 @@ def exit_dual_level(*, level: Level | None = None) -> None:
     if not stack:
         raise LevelError("exit_dual_level: no dual level is open in this thread or context")
     if level is not None and stack[-1] is not level:
-        raise LevelError("exit_dual_level: the level is not the innermost one, and they close in order")
+        raise LevelError(
+            "exit_dual_level: the level is not the innermost one, and they close in order"
+        )
     stack[-1].close()
     _levels.set(stack[:-1])
 
@@ -103,20 +110,26 @@ def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tenso
             )
     if primal.shape != move.shape:
         raise ShapeError(
-            f"make_dual: the tangent has size {move.shape}, it should have the shape of the primal, "
-            f"{primal.shape}"
+            f"make_dual: the tangent has size {move.shape}, it should have the shape of the "
+            f"primal, {primal.shape}"
         )
     if primal.dtype != move.dtype:
-        raise ShapeError(f"make_dual: the tangent has dtype {move.dtype}, it should be {primal.dtype}")
+        raise ShapeError(
+            f"make_dual: the tangent has dtype {move.dtype}, it should be {primal.dtype}"
+        )
     value = unwrap(primal)
     if type(value) is Dual and value.level is at:
         raise LevelError(
-            "make_dual: the tensor is a dual of this level already: unpack it first, or open an inner level"
+            "make_dual: the tensor is a dual of this level already: unpack it first, or open an "
+            "inner level"
         )
-    if getattr(value, "level", at).rank > at.rank or getattr(unwrap(move), "level", at).rank > at.rank:
+    if (
+        getattr(value, "level", at).rank > at.rank
+        or getattr(unwrap(move), "level", at).rank > at.rank
+    ):
         raise LevelError(
-            "make_dual: the tensor belongs to an inner level or transformation; make its dual at a "
-            "level opened inside of that"
+            "make_dual: the tensor belongs to an inner level or transformation; make its dual at "
+            "a level opened inside of that"
         )
     return wrap(_dual(at, value, unwrap(move)))
 
@@ -134,9 +147,7 @@ def unpack_dual(tensor: Any, *, level: Level | None = None) -> UnpackedDualTenso
         return UnpackedDualTensor(wrap(value.primal), wrap(value.tangent))
     if at is not None and getattr(value, "level", at).rank > at.rank:
         raise LevelError(
-            "unpack_dual: the tensor belongs to a level or transformation inside of this dual level; "
-            "unpack it after that has ended"
+            "unpack_dual: the tensor belongs to a level or transformation inside of this dual "
+            "level; unpack it after that has ended"
         )
     return UnpackedDualTensor(t, None)
-
-

@@ -19,8 +19,7 @@ import numpy as np
 from ..engine.batched import Batched, batched
 from ..engine.dual import Dual, make_dual
 from ..engine.grad_mode import is_grad_enabled, no_grad
-from ..engine.graph import GRAPH, GraphValue
-from ..engine.graph import attach as attach_node
+from ..engine.graph import GRAPH, GraphValue, attach as attach_node
 from ..engine.level import Level
 from ..engine.linear import LinearVariable
 from ..engine.recorded import Recorded, pull_custom
@@ -34,7 +33,7 @@ __all__ = ["Function", "FunctionCtx", "InplaceFunction", "VmapInfo", "once_diffe
 
 
 class VmapInfo(NamedTuple):
-    """What a `vmap` static method is told: the length of the batch, and vmap's randomness option."""
+    """What a `vmap` method is told: the length of the batch, and vmap's randomness option."""
 
     batch_size: int
     randomness: str
@@ -68,8 +67,8 @@ class Function:
 
     def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(
-            f"{type(self).__name__} should not be instantiated: call {type(self).__name__}.apply, a "
-            f"method of the class",
+            f"{type(self).__name__} should not be instantiated: call {type(self).__name__}.apply, "
+            "a method of the class",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -83,8 +82,8 @@ class Function:
     def forward(*args: Any, **kwargs: Any) -> Any:
         """The value of the function on tensors; override it."""
         raise NotImplementedError(
-            "you must implement the forward function of a custom autograd.Function: forward(ctx, *args), "
-            "or forward(*args) together with setup_context"
+            "you must implement the forward function of a custom autograd.Function: forward(ctx, "
+            "*args), or forward(*args) together with setup_context"
         )
 
     @staticmethod
@@ -95,7 +94,9 @@ class Function:
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """One cotangent (or None) per input from one per output; override it."""
-        raise NotImplementedError("you must implement backward or vjp (or jvp) of the custom Function")
+        raise NotImplementedError(
+            "you must implement backward or vjp (or jvp) of the custom Function"
+        )
 
     vjp = backward
 
@@ -126,7 +127,7 @@ class InplaceFunction(Function):
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that cannot be differentiated: a second derivative is then an error."""
+    """Decorate a `backward` that cannot be differentiated: a second derivative is an error."""
 
     @functools.wraps(backward)
     def once(*args: Any) -> Any:
@@ -153,8 +154,8 @@ def positional(cls: type[Function], args: tuple, kwargs: dict) -> tuple:
     bound.apply_defaults()
     if bound.kwargs:
         raise ArgumentError(
-            f"{cls.__name__}.apply: keyword-only parameters of forward ({sorted(bound.kwargs)}) cannot be "
-            f"passed through apply"
+            f"{cls.__name__}.apply: keyword-only parameters of forward ({sorted(bound.kwargs)}) "
+            "cannot be passed through apply"
         )
     return bound.args[len(offset) :]
 
@@ -164,8 +165,8 @@ def rules_of(cls: type[Function]) -> tuple[Callable | None, Callable | None]:
     own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
     if own_backward and own_vjp:
         raise FunctionError(
-            f"implementing both 'backward' and 'vjp' for the custom Function {cls.__name__} is not allowed: "
-            f"they are one rule, define one of them"
+            f"implementing both 'backward' and 'vjp' for the custom Function {cls.__name__} is "
+            "not allowed: they are one rule, define one of them"
         )
     back = cls.backward if own_backward else cls.vjp if own_vjp else None
     return (cls.jvp if cls.jvp is not Function.jvp else None), back
@@ -193,7 +194,7 @@ class Call:
         self.final: dict[int, Tensor] = {}
 
     def result(self) -> Any:
-        values, ctx = self.run(self.values)
+        values, _ = self.run(self.values)
         out = list(self.out)
         dirty = {j: k for j, k, is_dirty in self.aliases if is_dirty}
         for j, (k, v) in enumerate(zip(self.out_at, values, strict=True)):
@@ -208,8 +209,8 @@ class Call:
         out._value = wrap(value)._value
         if any(j == a for a, _, _ in self.aliases) and type(out._value) is GraphValue:
             out._locked = (
-                f"output {j} of {self.cls.__name__} is a view of an input and is being modified in-place; the "
-                f"function's backward would be bypassed: clone() the output first"
+                f"output {j} of {self.cls.__name__} is a view of an input and is being modified "
+                "in-place; the function's backward would be bypassed: clone() the output first"
             )
         return out
 
@@ -223,12 +224,14 @@ class Call:
             return target
         return target._write(value)
 
-    # --- levels ------------------------------------------------------------------------------------
+    # --- levels ----------------------------------------------------------------------------------
 
     def run(self, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
-        """The outputs for engine values, one level at a time, and the context that goes with them."""
+        """The outputs for engine values, one level at a time, and the context with them."""
         top = max(
-            (v for v in values if isinstance(v, TracedArray)), key=lambda v: v.level.rank, default=None
+            (v for v in values if isinstance(v, TracedArray)),
+            key=lambda v: v.level.rank,
+            default=None,
         )
         if top is None or top.level.rank < GRAPH.rank:
             return self.bottom([raw(v) for v in values])
@@ -240,7 +243,8 @@ class Call:
             return self.vectorize(level, values, mine, top.tangent)
         if kind is LinearVariable:
             raise LinearityError(
-                f"a derivative rule is not linear in its tangent: {self.cls.__name__} was applied to it"
+                f"a derivative rule is not linear in its tangent: {self.cls.__name__} was applied "
+                "to it"
             )
         primals = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
         moves = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
@@ -263,7 +267,9 @@ class Call:
         self.is_tuple = isinstance(out, tuple)
         self.out = list(out) if self.is_tuple else [out]
         if not self.face:
-            self.out = [wrap(o) if isinstance(o, (np.ndarray, np.floating)) else o for o in self.out]
+            self.out = [
+                wrap(o) if isinstance(o, (np.ndarray, np.floating)) else o for o in self.out
+            ]
         self.out_at = [k for k, o in enumerate(self.out) if isinstance(o, Tensor)]
         ctx._outputs = [self.out[k] for k in self.out_at]
         if is_split(self.cls):
@@ -295,21 +301,30 @@ class Call:
         for j, o in enumerate(ctx._outputs):
             for k, t in enumerate(ctx._inputs):
                 same = o is t or (k in dirty and raw(o._value) is raw(t._value))
-                if same or np.may_share_memory(np.asarray(raw(o._value)), np.asarray(raw(t._value))):
+                if same or np.may_share_memory(
+                    np.asarray(raw(o._value)), np.asarray(raw(t._value))
+                ):
                     self.aliases.append((j, k, same and k in dirty))
                     break
         returned = {k for _, k, is_dirty in self.aliases if is_dirty}
         if any(k not in returned for k in dirty):
             raise FunctionError(
-                f"{self.cls.__name__}: some elements marked as dirty during the forward method were not "
-                f"returned as output; the inputs that are modified inplace must all be outputs"
+                f"{self.cls.__name__}: some elements marked as dirty during the forward method "
+                "were not returned as output; the inputs that are modified inplace must all be "
+                "outputs"
             )
-        if dirty and len(self.out_at) > 1 and any(
-            isinstance(self.args[self.at[k]], Tensor) and self.args[self.at[k]]._base is not None for k in dirty
+        if (
+            dirty
+            and len(self.out_at) > 1
+            and any(
+                isinstance(self.args[self.at[k]], Tensor)
+                and self.args[self.at[k]]._base is not None
+                for k in dirty
+            )
         ):
             raise FunctionError(
-                f"{self.cls.__name__} modifies a view in place (mark_dirty) and has several tensor outputs: it "
-                f"may return that view only"
+                f"{self.cls.__name__} modifies a view in place (mark_dirty) and has several "
+                "tensor outputs: it may return that view only"
             )
         for k in dirty:
             target = self.args[self.at[k]]
@@ -323,14 +338,17 @@ class Call:
             return
         if len(declared) != len(self.out):
             raise FunctionError(
-                f"set_output_grad_dtype: the number of dtypes ({len(declared)}) must be the number of "
-                f"outputs ({len(self.out)})"
+                f"set_output_grad_dtype: the number of dtypes ({len(declared)}) must be the "
+                f"number of outputs ({len(self.out)})"
             )
-        keep = dict(zip(self.out_at, differentiable(ctx, [o._value for o in ctx._outputs]), strict=True))
+        keep = dict(
+            zip(self.out_at, differentiable(ctx, [o._value for o in ctx._outputs]), strict=True)
+        )
         for k, d in enumerate(declared):
             if d is not None and not keep.get(k, False):
                 raise FunctionError(
-                    f"set_output_grad_dtype: output {k} is not a differentiable tensor, so only None is valid"
+                    f"set_output_grad_dtype: output {k} is not a differentiable tensor, so only "
+                    "None is valid"
                 )
 
     def arguments(self, tensors: list[Tensor]) -> list[Any]:
@@ -347,7 +365,9 @@ class Call:
             out[k] = t
         return tuple(out) if self.is_tuple else out[0]
 
-    def context(self, ctx: FunctionCtx, kind: Any, inputs: list[Any], outs: list[Any]) -> FunctionCtx:
+    def context(
+        self, ctx: FunctionCtx, kind: Any, inputs: list[Any], outs: list[Any]
+    ) -> FunctionCtx:
         """The context of a level, whose saved inputs and outputs are that level's values."""
         if kind is GraphValue and is_split(self.cls) and ctx._inputs is self.tensors:
             return ctx
@@ -365,7 +385,7 @@ class Call:
         return new
 
     def _rerun(self, ins: list[Tensor], outs: list[Tensor]) -> FunctionCtx:
-        """Combined style at an outer level: forward again on that level's values, for its context."""
+        """Combined style at an outer level: forward again on its values, for its context."""
         new = FunctionCtx()
         new.needs_input_grad = self.needs
         new._inputs = ins
@@ -375,15 +395,24 @@ class Call:
         new.settle(False)
         return new.view(ins, outs)
 
-    def lift_dual(self, level: Level, ctx: FunctionCtx, moves: list, outs: list, primals: list) -> list[Any]:
-        rule = Rule(self, ctx, [spec_of(p) for p in primals], outs, moves, differentiable(ctx, outs))
+    def lift_dual(
+        self, level: Level, ctx: FunctionCtx, moves: list, outs: list, primals: list
+    ) -> list[Any]:
+        rule = Rule(
+            self, ctx, [spec_of(p) for p in primals], outs, moves, differentiable(ctx, outs)
+        )
         tangents = rule.push(moves)
-        return [o if t is None else make_dual(level, o, t) for o, t in zip(outs, tangents, strict=True)]
+        return [
+            o if t is None else make_dual(level, o, t) for o, t in zip(outs, tangents, strict=True)
+        ]
 
     def lift_recorded(
         self, kind: Any, level: Level, ctx: FunctionCtx, parents: list, outs: list, primals: list
     ) -> list[Any]:
-        live = [p if np.dtype(v.dtype).kind in "fc" else None for p, v in zip(parents, primals, strict=True)]
+        live = [
+            p if np.dtype(v.dtype).kind in "fc" else None
+            for p, v in zip(parents, primals, strict=True)
+        ]
         keep = differentiable(ctx, outs)
         if all(p is None for p in live) or not any(keep):
             return outs
@@ -401,25 +430,30 @@ class Call:
             made = tuple(Recorded._part(level, k, j, o, len(outs)) for j, o in enumerate(outs))
         return [m if d else o for m, o, d in zip(made, outs, keep, strict=True)]
 
-    # --- vmap ------------------------------------------------------------------------------------------
+    # --- vmap ------------------------------------------------------------------------------------
 
-    def vectorize(self, level: Level, values: list[Any], mine: list[bool], n: int) -> tuple[list, FunctionCtx]:
+    def vectorize(
+        self, level: Level, values: list[Any], mine: list[bool], n: int
+    ) -> tuple[list, FunctionCtx]:
         """Under vmap: the class's own rule, or one entry of the batch after the other."""
         own = self.cls.vmap is not Function.vmap
         if own and self.cls.generate_vmap_rule:
             raise FunctionError(
-                f"{self.cls.__name__} has both a vmap method and generate_vmap_rule=True: choose one"
+                f"{self.cls.__name__} has both a vmap method and generate_vmap_rule=True: choose "
+                "one"
             )
         if own:
             return self._own_vmap(level, values, mine, n), FunctionCtx()
         if not self.cls.generate_vmap_rule and self.face:
             raise FunctionError(
-                f"{self.cls.__name__} was called under vmap, but has no rule for that: give it a vmap static "
-                f"method, or set generate_vmap_rule = True"
+                f"{self.cls.__name__} was called under vmap, but has no rule for that: give it a "
+                "vmap static method, or set generate_vmap_rule = True"
             )
         rows, ctx = [], FunctionCtx()
         for k in range(max(n, 1)):
-            row, ctx = self.run([v.primal[k] if m else v for v, m in zip(values, mine, strict=True)])
+            row, ctx = self.run(
+                [v.primal[k] if m else v for v, m in zip(values, mine, strict=True)]
+            )
             rows.append(row)
         stacked = [np.stack(column)[:n] for column in zip(*rows, strict=True)]
         return [batched(level, s, n) for s in stacked], ctx
@@ -435,7 +469,8 @@ class Call:
         result = self.cls.vmap(info, tuple(dims), *given)
         if not (isinstance(result, tuple) and len(result) == 2):
             raise FunctionError(
-                f"{self.cls.__name__}.vmap must return a tuple (output, out_dims), got {type(result).__name__}"
+                f"{self.cls.__name__}.vmap must return a tuple (output, out_dims), got "
+                f"{type(result).__name__}"
             )
         out, out_dims = result
         self.is_tuple = isinstance(out, tuple)
@@ -443,8 +478,8 @@ class Call:
         where = list(out_dims) if isinstance(out_dims, tuple) else [out_dims] * len(self.out)
         if len(where) != len(self.out) or isinstance(out_dims, tuple) != self.is_tuple:
             raise FunctionError(
-                f"{self.cls.__name__}.vmap returned out_dims {out_dims!r}, which do not have the structure of "
-                f"the output"
+                f"{self.cls.__name__}.vmap returned out_dims {out_dims!r}, which do not have the "
+                "structure of the output"
             )
         self.out_at = [k for k, o in enumerate(self.out) if isinstance(o, Tensor)]
         placed = []
@@ -460,7 +495,9 @@ def _same_places(marked: tuple, before: list, now: list) -> tuple:
 
 def is_tensor(a: Any) -> bool:
     """Whether an argument of apply takes part: tensors, arrays, traced arrays, NumPy floats."""
-    return isinstance(a, (Tensor, TracedArray, np.ndarray)) or isinstance(a, (np.floating, np.complexfloating))
+    return isinstance(a, (Tensor, TracedArray, np.ndarray)) or isinstance(
+        a, (np.floating, np.complexfloating)
+    )
 
 
 def _needs_grad(value: Any) -> bool:
@@ -474,7 +511,7 @@ def _needs_grad(value: Any) -> bool:
 
 
 def _functional(value: Any) -> bool:
-    """Whether a value belongs to a functional transformation (not only to a dual_level or the graph)."""
+    """Whether a value belongs to a functional transformation, not just a dual_level or graph."""
     while type(value) is Dual and value.level.name == "dual_level":
         value = value.primal
     return isinstance(value, TracedArray) and value.level.rank > GRAPH.rank

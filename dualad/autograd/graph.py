@@ -8,7 +8,9 @@ from typing import Any
 
 __all__ = ["current_hooks", "saved_tensors_hooks"]
 
-_hooks: ContextVar[tuple[tuple[Callable, Callable], ...]] = ContextVar("dualad_saved_hooks", default=())
+_hooks: ContextVar[tuple[tuple[Callable, Callable], ...]] = ContextVar(
+    "dualad_saved_hooks", default=()
+)
 
 
 class saved_tensors_hooks:

@@ -1,4 +1,4 @@
-"""The derivative of one call of a custom function at one level: its own rule, or the other's transpose."""
+"""One call of a custom function at one level: its own rule, or the other's transpose."""
 
 from __future__ import annotations
 
@@ -32,7 +32,15 @@ def differentiable(ctx: FunctionCtx, outs: list[Any]) -> list[bool]:
 class Rule:
     """push: tangents of the outputs from those of the tensor inputs; pull: its transpose."""
 
-    def __init__(self, call: Any, ctx: FunctionCtx, ins: list[Spec], outs: list[Any], moves: list, keep: list[bool]):
+    def __init__(
+        self,
+        call: Any,
+        ctx: FunctionCtx,
+        ins: list[Spec],
+        outs: list[Any],
+        moves: list,
+        keep: list[bool],
+    ):
         self.call, self.ctx, self.ins = call, ctx, ins
         self.outs = [spec_of(o) for o in outs]
         self.live = [m is not None for m in moves]
@@ -57,8 +65,9 @@ class Rule:
             return self._backward(cotangents)
         if self.call.jvp is None:
             raise MissingCustomRuleError(
-                f"you must implement either the backward or vjp method for your custom autograd.Function "
-                f"({self.name}) to use it with backward mode, or a jvp, of which it is the transpose"
+                "you must implement either the backward or vjp method for your custom "
+                f"autograd.Function ({self.name}) to use it with backward mode, or a jvp, of "
+                "which it is the transpose"
             )
         shares = iter(self._program_of_jvp().pull(cotangents))
         return [next(shares) if live else None for live in self.live]
@@ -66,7 +75,7 @@ class Rule:
     def release(self) -> None:
         self.ctx.release()
 
-    # --- jvp ---------------------------------------------------------------------------------------
+    # --- jvp -------------------------------------------------------------------------------------
 
     def _jvp(self, tangents: list[Any]) -> list[Any]:
         given: list[Any] = [None] * len(self.call.args)
@@ -81,8 +90,8 @@ class Rule:
         n = len(self.call.out)
         if len(out) != n:
             raise FunctionError(
-                f"{self.name}.jvp returned an incorrect number of tangents: {len(out)}, expected {n}, one "
-                f"for each output of forward"
+                f"{self.name}.jvp returned an incorrect number of tangents: {len(out)}, expected "
+                f"{n}, one for each output of forward"
             )
         results = [out[k] for k in self.call.out_at]
         values = [self._tangent(j, t) for j, t in enumerate(results)]
@@ -96,36 +105,39 @@ class Rule:
         value = self._value(t, what)
         if not self.keep[j]:
             raise FunctionError(
-                f"{what} must be None: that output is marked non-differentiable or is not floating point"
+                f"{what} must be None: that output is marked non-differentiable or is not "
+                "floating point"
             )
         if value.shape != spec.shape:
-            raise ShapeError(f"{what} has the shape (size) {value.shape}, it should have {spec.shape}")
+            raise ShapeError(
+                f"{what} has the shape (size) {value.shape}, it should have {spec.shape}"
+            )
         if np.dtype(value.dtype).kind not in "fc":
             raise ShapeError(f"{what} has the dtype {value.dtype}, it should have {spec.dtype}")
         return value
 
     def _check_views(self, given: list[Any], results: list[Any]) -> None:
-        """An output that is a view of an input, or that input, needs a tangent that is likewise."""
+        """An output that is an input, or a view of one, needs a tangent that is likewise."""
         for j, source, dirty in self.call.aliases:
             t, move = results[j], given[self.call.at[source]]
             if t is None or move is None or not self._plain(t) or not self._plain(move):
                 continue
             if dirty and t is not move:
                 raise FunctionError(
-                    f"{self.name} is an in-place function (mark_dirty), so its jvp must change the tangent of "
-                    f"that input in-place as well and return it"
+                    f"{self.name} is an in-place function (mark_dirty), so its jvp must change "
+                    "the tangent of that input in-place as well and return it"
                 )
             if not dirty and not np.may_share_memory(raw(t._value), raw(move._value)):
                 raise FunctionError(
-                    f"{self.name} returns a view of an input, so its jvp must return the same view of the "
-                    f"tangent of that input"
+                    f"{self.name} returns a view of an input, so its jvp must return the same "
+                    "view of the tangent of that input"
                 )
 
     @staticmethod
     def _plain(t: Any) -> bool:
         return isinstance(t, Tensor) and not isinstance(t._value, TracedArray)
 
-    # --- backward ------------------------------------------------------------------------------------
+    # --- backward --------------------------------------------------------------------------------
 
     def _backward(self, cotangents: list[Any]) -> list[Any]:
         given = self._cotangents(cotangents)
@@ -140,22 +152,27 @@ class Rule:
             out = out[:n]
         if len(out) != n:
             raise FunctionError(
-                f"function {self.name}Backward returned an incorrect number of gradients (expected {n}, "
-                f"got {len(out)}): one for each argument of forward, None where there is none"
+                f"function {self.name}Backward returned an incorrect number of gradients "
+                f"(expected {n}, got {len(out)}): one for each argument of forward, None where "
+                "there is none"
             )
         for k, g in enumerate(out):
             if g is not None and k not in self.call.at:
                 raise FunctionError(
-                    f"function {self.name}Backward returned a gradient different from None at position "
-                    f"{k}, but the corresponding forward argument was not a tensor"
+                    f"function {self.name}Backward returned a gradient different from None at "
+                    f"position {k}, but the corresponding forward argument was not a tensor"
                 )
-        return [self._share(k, out[k], live, spec)
-                for k, live, spec in zip(self.call.at, self.live, self.ins, strict=True)]
+        return [
+            self._share(k, out[k], live, spec)
+            for k, live, spec in zip(self.call.at, self.live, self.ins, strict=True)
+        ]
 
     def _cotangents(self, cotangents: list[Any]) -> list[Any]:
         given: list[Any] = [None] * len(self.call.out)
         declared = self.ctx._grad_dtypes
-        for j, (k, ct, spec) in enumerate(zip(self.call.out_at, cotangents, self.outs, strict=True)):
+        for j, (k, ct, spec) in enumerate(
+            zip(self.call.out_at, cotangents, self.outs, strict=True)
+        ):
             dtype = spec.dtype if declared is None else declared[k]
             if not self.keep[j]:
                 ct = None
@@ -169,8 +186,8 @@ class Rule:
     def _once(self, given: list[Any]) -> Any:
         """A backward that may not be differentiated: its results refuse a further derivative."""
         why = (
-            f"trying to differentiate twice a function that was marked with @once_differentiable: the "
-            f"backward of {self.name}"
+            "trying to differentiate twice a function that was marked with @once_differentiable: "
+            f"the backward of {self.name}"
         )
         watched = [*given, *self.ctx._inputs, *self.ctx._outputs]
         for t in watched:
@@ -183,7 +200,9 @@ class Rule:
             return out
         parts = out if isinstance(out, tuple) else (out,)
         return tuple(
-            wrap(poisoned(g._value, why)) if isinstance(g, Tensor) and not isinstance(g._value, TracedArray) else g
+            wrap(poisoned(g._value, why))
+            if isinstance(g, Tensor) and not isinstance(g._value, TracedArray)
+            else g
             for g in parts
         )
 
@@ -200,8 +219,8 @@ class Rule:
                 fits = False
             if not fits:
                 raise ShapeError(
-                    f"function {self.name}Backward returned an invalid gradient at index {k}: got shape "
-                    f"{value.shape} but expected a shape compatible with {spec.shape}"
+                    f"function {self.name}Backward returned an invalid gradient at index {k}: got "
+                    f"shape {value.shape} but expected a shape compatible with {spec.shape}"
                 )
         return value
 
@@ -214,7 +233,7 @@ class Rule:
             return x
         raise FunctionTypeError(f"{what} must be a tensor or None, got {type(x).__name__}")
 
-    # --- the other's transpose ---------------------------------------------------------------------------
+    # --- the other's transpose -------------------------------------------------------------------
 
     def _program_of_jvp(self) -> LinearProgram:
         active = [s for s, live in zip(self.ins, self.live, strict=True) if live]

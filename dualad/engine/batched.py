@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import LostDerivativeError
 from .level import Level
-from .traced import FUNCTIONS, TracedArray
+from .traced import FUNCTIONS, TracedArray, settled
 
 __all__ = ["Batched", "batched", "unbatch"]
 
@@ -25,7 +25,7 @@ class Batched(TracedArray):
         for a in args:
             m = type(a) is Batched and a.level is level
             mine.append(m)
-            values.append(a.primal if m else a)
+            values.append(a.primal if m else settled(a))
             if m:
                 n = a.tangent
         out = primitive.batch(tuple(values), tuple(mine), params)

@@ -19,9 +19,9 @@ from .guard import has_nan, ignore, restore
 from .primitive import Elementwise
 from .recorded import Recorded, kept, pull_elementwise
 from .shape import fit
-from .traced import OBJECT, UFUNCS, TracedArray, as_operand
+from .traced import OBJECT, UFUNCS, TracedArray, as_operand, plain_rule
 
-__all__ = ["install", "operator_method"]
+__all__ = ["define", "install", "operator_method"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
@@ -339,12 +339,12 @@ def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
 #: the kinds with generated code
 KINDS: tuple[type[TracedArray], ...] = (Dual, Recorded, Batched)
 
-#: kind -> primitive -> (op, rop)
-_generated: dict[tuple[str, str], tuple[Callable, Callable | None]] = {}
+#: (kind, primitive) -> (op, rop)
+_generated: dict[tuple[str, Elementwise], tuple[Callable, Callable | None]] = {}
 
 
 def fast(primitive: Elementwise, kind: str) -> tuple[Callable, Callable | None]:
-    key = (kind, primitive.name)
+    key = (kind, primitive)
     if key not in _generated:
         _generated[key] = generate(primitive, kind)
     return _generated[key]
@@ -394,15 +394,26 @@ class _Table(dict):
         self.kind = kind
 
     def __missing__(self, ufunc: Any) -> Any:
-        rule = UFUNCS.get(ufunc)
+        rule = plain_rule(ufunc)
         plain = isinstance(rule, Elementwise) and len(rule.partials) <= 2
         self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
         return out
 
 
+_tables: list[_Table] = []
+
+
+def define(ufunc: np.ufunc, primitive: Elementwise) -> None:
+    """Let a primitive handle a ufunc from now on, also where another one did before."""
+    UFUNCS[ufunc] = primitive
+    for table in _tables:
+        table.pop(ufunc, None)
+
+
 def protocol(cls: type) -> Callable[..., Any]:
     """The `__array_ufunc__` of a kind with generated code."""
     table = _Table(cls.__name__)
+    _tables.append(table)
     general = TracedArray.__array_ufunc__
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:

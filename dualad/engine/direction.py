@@ -12,7 +12,7 @@ import numpy as np
 
 from .batched import Batched, batched
 from .dual import Dual
-from .recorded import Recorded, pull_part, push_tape
+from .recorded import Recorded, push_tape
 from .traced import Spec, TracedArray
 
 __all__ = ["constant", "direction"]
@@ -43,16 +43,9 @@ def direction(x: Any) -> Any:
 
 def _direction_on_tape(x: Recorded) -> Any:
     tape = x.level.tape
-    like = _only_input(tape)
-    if like is None or like.size != 1 or np.dtype(like.dtype).kind != "f":
+    inputs = [entry for entry in tape[:2] if isinstance(entry, Spec)]
+    if len(inputs) != 1 or inputs[0].size != 1 or np.dtype(inputs[0].dtype).kind != "f":
         return None
-    (moves,) = push_tape(tape, [np.ones(like.shape, like.dtype)[()]], [x.tangent])
+    unit = np.ones(inputs[0].shape, inputs[0].dtype)[()]
+    (moves,) = push_tape(tape, [unit], [x.tangent])
     return None if moves is None else constant(moves)
-
-
-def _only_input(tape: list) -> Spec | None:
-    """The Spec of the input of a tape that has one; an operation that reads it knows it."""
-    if len(tape) < 2 or tape[1] is None:
-        return None
-    entries = (e for e in tape[1:] if e[0] is not pull_part and 0 in e[1])
-    return next((e[6][e[1].index(0)] for e in entries), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .level import Level
-from .traced import TracedArray, buffer
+from .traced import TracedArray, buffer, settled
 
 __all__ = ["Dual", "make_dual"]
 
@@ -18,8 +18,12 @@ class Dual(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        primals = tuple([a.primal if type(a) is Dual and a.level is level else a for a in args])
-        tangents = tuple([a.tangent if type(a) is Dual and a.level is level else None for a in args])
+        primals = tuple(
+            [a.primal if type(a) is Dual and a.level is level else settled(a) for a in args]
+        )
+        tangents = tuple(
+            [a.tangent if type(a) is Dual and a.level is level else None for a in args]
+        )
         out = primitive(*primals, **params)
         return attach(level, out, primitive.jvp(tangents, out, primals, params))
 

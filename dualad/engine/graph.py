@@ -18,7 +18,7 @@ from .dual import Dual, make_dual
 from .guard import has_nan, quiet
 from .level import Level
 from .recorded import entry_for, pull_custom, pull_part
-from .traced import Spec, TracedArray, buffer
+from .traced import Spec, TracedArray, buffer, settled
 
 __all__ = [
     "GRAPH",
@@ -76,7 +76,7 @@ class GraphValue(TracedArray):
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         mine = [type(a) is GraphValue for a in args]
-        primals = tuple([a.primal if m else a for a, m in zip(args, mine, strict=True)])
+        primals = tuple([a.primal if m else settled(a) for a, m in zip(args, mine, strict=True)])
         out = primitive(*primals, **params)
         # A tensor owns memory, also a 0-d one.
         out = np.asarray(out) if isinstance(out, np.generic) else out

@@ -1,74 +1,217 @@
-"""x[k] of an array by integers: the fast path of what every right-hand side does.
+"""x[k] and x[k] = v by integers: the fast paths of what every right-hand side does.
 
-It takes plain float64 arrays and a key of Python integers that gives one number; all else goes to
-the general path, the linear primitive `getitem`, which it agrees with.
+They take plain float64 arrays, keys of Python integers, and numbers; all else goes to the general
+path, the linear primitives `getitem` and `index_set`, which they agree with.
+
+A write is in place where the array is the only holder of its memory, which its reference count
+tells: n writes cost O(n). What a recorded operation keeps, what a view reads and what the caller
+passed in have another holder; there the general path copies.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from .dual import Dual
-from .recorded import Recorded, pull_linear
-from .shape import BOUND
-from .traced import Spec
+from .recorded import Recorded, add_cotangent, pull_linear
+from .shape import BOUND, zeros
+from .traced import Buffer, Spec, TracedArray
 
 __all__ = ["install"]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
 NUMBER = Spec((), F64)
+new = object.__new__
 
 
-def install(general: Any) -> None:
-    """Give the kinds with a fast path their `__getitem__`; general(x, key) does the rest."""
+def install(read: Any, write: Any) -> None:
+    """Give the kinds their fast paths; read(x, key) and write(x, key, v) do the rest."""
 
-    def dual_item(self: Any, key: Any) -> Any:
+    def dual_get(self: Any, key: Any) -> Any:
         value = self.primal
-        if type(value) is ndarray and _is_integer(key):
+        if type(value) is ndarray and is_integer(key):
             out = value[key]
             if type(out) is float64:
                 level = self.level
                 d = level.new(Dual)
                 d.level, d.primal, d.tangent = level, out, self.tangent[key]
                 return d
-        return general(self, key)
+        return read(self, key)
 
-    def recorded_item(self: Any, key: Any) -> Any:
+    def recorded_get(self: Any, key: Any) -> Any:
         value = self.primal
-        if type(value) is ndarray and _is_integer(key):
+        if type(value) is ndarray and is_integer(key):
             out = value[key]
             if type(out) is float64:
                 level = self.level
                 r = level.new(Recorded)
                 tape = level.tape
                 r.level, r.primal, r.tangent = level, out, len(tape)
-                tape.append((pull_item, self.tangent, key, value.shape))
+                tape.append((pull_get, self.tangent, key, value.shape))
                 return r
-        return general(self, key)
+        return read(self, key)
 
-    Dual.__getitem__ = dual_item  # type: ignore[attr-defined]
-    Recorded.__getitem__ = recorded_item  # type: ignore[attr-defined]
+    def dual_set(self: Any, key: Any, v: Any) -> None:
+        if (
+            is_integer(key)
+            and self.level.new is new
+            and is_alone(self)
+            and owned(self, "primal")
+            and owned(self, "tangent")
+            and type(self.primal[key]) is float64
+        ):
+            kind = type(v)
+            if kind is float or kind is float64 or kind is int:
+                self.primal[key], self.tangent[key] = v, 0.0
+                return
+            if kind is Dual and v.level is self.level:
+                y, dy = v.primal, v.tangent
+                if type(y) is float64 is type(dy):
+                    self.primal[key], self.tangent[key] = y, dy
+                    return
+        write(self, key, v)
+
+    def recorded_set(self: Any, key: Any, v: Any) -> None:
+        if is_integer(key) and is_alone(self) and owned(self, "primal"):
+            x, level, kind = self.primal, self.level, type(v)
+            if type(x[key]) is float64:
+                if kind is float or kind is float64 or kind is int:
+                    append_set(self, level, self.tangent, None, key, x.shape)
+                    x[key] = v
+                    return
+                if kind is Recorded and v.level is level and type(v.primal) is float64:
+                    append_set(self, level, self.tangent, v.tangent, key, x.shape)
+                    x[key] = v.primal
+                    return
+        write(self, key, v)
+
+    def buffer_set(self: Any, key: Any, v: Any) -> None:
+        if is_integer(key) and is_alone(self) and owned(self, "primal"):
+            x, kind = self.primal, type(v)
+            if type(x[key]) is float64:
+                if kind is float or kind is float64 or kind is int:
+                    x[key] = v
+                    return
+                if kind is Dual and type(v.primal) is float64 is type(v.tangent):
+                    if v.level.new is new:
+                        dx = np.zeros(x.shape)
+                        x[key], dx[key] = v.primal, v.tangent
+                        self.__class__, self.level, self.tangent = Dual, v.level, dx
+                        return
+                if kind is Recorded and type(v.primal) is float64:
+                    append_set(self, v.level, None, v.tangent, key, x.shape)
+                    x[key] = v.primal
+                    self.__class__, self.level = Recorded, v.level
+                    return
+        write(self, key, v)
+
+    TracedArray.__getitem__ = read
+    TracedArray.__setitem__ = write
+    for kind, get, put in (
+        (Dual, dual_get, dual_set),
+        (Recorded, recorded_get, recorded_set),
+        (Buffer, read, buffer_set),
+    ):
+        kind.__getitem__, kind.__setitem__ = get, put
 
 
-def _is_integer(key: Any) -> bool:
-    return type(key) is int or (type(key) is tuple and all([type(k) is int for k in key]))
+def is_integer(key: Any) -> bool:
+    """Whether a key is made of Python integers."""
+    return type(key) is int or (type(key) is tuple and all(type(k) is int for k in key))
 
 
-def pull_item(ct: Any, entry: tuple, g: Any, own: set) -> None:
+def is_alone(x: Any) -> bool:
+    """Whether x is no view, and no view of it is alive."""
+    if hasattr(x, "_base"):
+        return False
+    if not hasattr(x, "_views"):
+        return True
+    x._views = [ref for ref in x._views if ref() is not None]
+    return not x._views
+
+
+def holders(x: Any, name: str) -> int:
+    """The reference count of the array in a slot, as seen from here."""
+    array = getattr(x, name)
+    return sys.getrefcount(array)
+
+
+def owned(x: Any, name: str) -> bool:
+    """Whether the array in a slot of x is float64, writable, and held by that slot alone."""
+    array = getattr(x, name)
+    if type(array) is not ndarray or array.base is not None or array.dtype is not F64:
+        return False
+    del array
+    return holders(x, name) == ALONE and getattr(x, name).flags.writeable
+
+
+class _Probe:
+    __slots__ = ("primal",)
+
+    primal: np.ndarray
+
+
+def _alone() -> int:
+    probe = _Probe()
+    probe.primal = np.zeros(1)
+    return holders(probe, "primal")
+
+
+ALONE = _alone()
+
+
+def append_set(x: Any, level: Any, i: Any, j: Any, key: Any, shape: tuple) -> None:
+    """Record that an entry of variable i (None: zeros) becomes variable j (None: a constant)."""
+    tape = level.tape
+    k = len(tape)
+    tape.append((pull_set, i, j, key, k, shape))
+    x.tangent = k
+
+
+# --- the tape entries --------------------------------------------------------------------------
+
+
+def _index(key: Any) -> tuple:
+    return key if type(key) is tuple else (key,)
+
+
+def pull_get(ct: Any, entry: tuple, g: Any, own: set) -> None:
     """Add the cotangent of one entry to that of the array."""
     _, i, key, shape = entry
     into = g[i]
     if i in own and type(ct) is float64 and type(into) is ndarray:
         into[key] += ct
         return
-    array = Spec(shape, F64)
-    params = {"index": key if type(key) is tuple else (key,)}
-    pull_linear(
-        ct, (pull_linear, (i,), BOUND["getitem"], (array,), params, NUMBER, (array,)), g, own
-    )
+    array, params = (Spec(shape, F64),), {"index": _index(key)}
+    pull_linear(ct, (pull_linear, (i,), BOUND["getitem"], array, params, NUMBER, array), g, own)
 
 
-pull_item.push = lambda entry, v: v[entry[1]][entry[2]]  # type: ignore[attr-defined]
+def pull_set(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """Hand the cotangent of the entry written to what was written, and the rest to the array."""
+    _, i, j, key, k, _ = entry
+    if j is not None:
+        add_cotangent(g, j, ct[key])
+    if i is None:
+        return
+    if type(ct) is not ndarray:
+        add_cotangent(g, i, BOUND["index_set"](ct, 0.0, index=_index(key)))
+        return
+    if k not in own:
+        ct = ct.copy()
+    ct[key] = 0.0
+    add_cotangent(g, i, ct)
+    own.add(i)
+
+
+def push_set(entry: tuple, v: Any) -> Any:
+    _, i, j, key, _, shape = entry
+    x = zeros(Spec(shape, F64)) if i is None else v[i]
+    return BOUND["index_set"](x, 0.0 if j is None else v[j], index=_index(key))
+
+
+pull_get.push = lambda entry, v: v[entry[1]][entry[2]]  # type: ignore[attr-defined]
+pull_set.push = push_set  # type: ignore[attr-defined]

@@ -12,9 +12,14 @@ from typing import Any
 
 from ..errors import LeakError
 
-__all__ = ["Level"]
+__all__ = ["Level", "newest_rank"]
 
 _serial = itertools.count(1)
+
+
+def newest_rank() -> int:
+    """A rank above that of every level so far, and below that of every later one."""
+    return next(_serial)
 
 
 def _leaked(name: str, *_: Any) -> Any:

@@ -152,7 +152,9 @@ class LinearProgram:
     transpose to cotangents; `transpose()` is that transpose as a program; `source()` is NumPy.
     """
 
-    def __init__(self, tape: list, inputs: Sequence[Spec], outputs: Sequence[tuple[int | None, Spec]]):
+    def __init__(
+        self, tape: list, inputs: Sequence[Spec], outputs: Sequence[tuple[int | None, Spec]]
+    ):
         self.tape = tape
         self.inputs = tuple(inputs)
         self._outputs = tuple(outputs)

@@ -99,8 +99,9 @@ class Opaque(Primitive):
         name: str | None = None,
         elementwise: bool = False,
         batch: Callable[..., Any] | None = None,
+        builtin: bool = True,
     ):
-        super().__init__(impl, name)
+        super().__init__(impl, name, builtin)
         self.elementwise = elementwise
         self._batch = batch
 
@@ -160,6 +161,8 @@ class Elementwise(Primitive):
 
     singular: a slope may be infinite, NaN or overflow where the value does not: it gives no
               NumPy warning, and a zero tangent stays zero.
+    chooses:  a slope of zero belongs to an argument that was not chosen: it wins over an
+              infinite tangent.
     linear:   positions of the arguments in which it is linear; joint: in all of them together.
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
@@ -175,6 +178,7 @@ class Elementwise(Primitive):
         name: str | None = None,
         operator: str | None = None,
         singular: bool = False,
+        chooses: bool = False,
         linear: Iterable[int] = (),
         joint: bool = False,
         complex: Callable[..., Any] | None = None,
@@ -185,7 +189,8 @@ class Elementwise(Primitive):
         self.partials = tuple(Partial(p, namespace) for p in partials)
         self.namespace = namespace
         self.operator = operator
-        self.singular = singular
+        self.singular = singular or chooses
+        self.chooses = chooses
         self.linear = frozenset(linear)
         self.joint = joint
         self.complex = complex
@@ -205,7 +210,8 @@ class Elementwise(Primitive):
         if self.singular and has_nan(total):
             from .shape import zero_wins
 
-            total = self._sum(tangents, out, args, zero_wins)
+            product = (lambda t, d: zero_wins(d, t)) if self.chooses else zero_wins
+            total = self._sum(tangents, out, args, product)
         return fit(total, out)
 
     def _sum(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
@@ -309,8 +315,8 @@ class Linear(Primitive):
                 continue
             if self.transpose_in(k) is not None:
                 total = add_all(total, self(*args[:k], t, *args[k + 1 :], **params))
-            elif self.rules and self.rules[k] is not None:
-                total = add_all(total, self.rules[k](t, out, *args, **params))
+            elif self.rules and (rule := self.rules[k]) is not None:
+                total = add_all(total, rule(t, out, *args, **params))
         return total
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:

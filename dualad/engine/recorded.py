@@ -1,7 +1,8 @@
 """Reverse mode: a dual whose tangent is a recorded linear variable, and the sweep that transposes.
 
 A tape is a list. An entry is a tuple that begins with its pull rule; the number of a linear
-variable is the position of the entry that made it, and the first entries are the inputs.
+variable is the position of the entry that made it, and the first entries are the inputs (of a
+function that is recorded: their Specs).
 
     pull(cotangent, entry, g, own)   adds the share of each parent to g[parent]
     pull.push(entry, v)              the tangent of the entry from those of its parents
@@ -152,6 +153,13 @@ def conjugate(d: Any) -> Any:
     return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d
 
 
+def scaled(t: Any, d: Any, primitive: Any, product: Callable[..., Any]) -> Any:
+    """A tangent or cotangent times a partial derivative; None stands for one."""
+    if d is None:
+        return t
+    return zero_wins(d, t) if primitive.chooses and product is zero_wins else product(t, d)
+
+
 def pull_elementwise(
     ct: Any, entry: tuple, g: Any, own: set, product: Callable[..., Any] = multiply
 ) -> None:
@@ -159,7 +167,7 @@ def pull_elementwise(
     for k, i in enumerate(parents):
         if i is not None:
             d = primitive.coefficient(k, out, args)
-            share = ct if d is None else product(ct, conjugate(d))
+            share = scaled(ct, conjugate(d), primitive, product)
             add_cotangent(g, i, unfit(share, like[k]))
 
 
@@ -169,7 +177,7 @@ def push_elementwise(entry: tuple, v: Any, product: Callable[..., Any] = multipl
     for k, i in enumerate(parents):
         if i is not None:
             d = primitive.coefficient(k, out, args)
-            term = v[i] if d is None else product(v[i], d)
+            term = scaled(v[i], d, primitive, product)
             total = term if total is None else total + term
     return fit(total, out)
 

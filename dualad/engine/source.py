@@ -121,10 +121,20 @@ class _Printer:
             head.append(f"{c} = {_array(c, value)}")
         head.append("")
         inputs = ", ".join(f"t{k}" for k in range(len(self.program.inputs)))
-        doc = f"{', '.join(map(repr, self.program.inputs))} -> {', '.join(map(repr, self.program.outputs))}"
+        before, after = (
+            ", ".join(map(repr, specs)) for specs in (self.program.inputs, self.program.outputs)
+        )
+        doc = f"{before} -> {after}"
         result = ", ".join(self.results) + ("," if len(self.results) == 1 else "")
         return "\n".join(
-            [*head, f"def {name}({inputs}):", f'    """{doc}"""', *self.lines, f"    return ({result})", ""]
+            [
+                *head,
+                f"def {name}({inputs}):",
+                f'    """{doc}"""',
+                *self.lines,
+                f"    return ({result})",
+                "",
+            ]
         )
 
 
@@ -157,14 +167,17 @@ def _array(name: str, a: np.ndarray) -> str:
 
 
 def source(program: Any, name: str) -> str:
+    """The source of a NumPy function that applies the program."""
     return _Printer(program).text(name)
 
 
 def constants(program: Any) -> dict[str, Any]:
+    """What the source reads from the mapping `constants`."""
     return {c: a for c, a in _Printer(program).constants.items() if a.size > INLINE}
 
 
 def compile_source(program: Any) -> Callable[..., Any]:
+    """The function that the source defines."""
     printer = _Printer(program)
     scope: dict[str, Any] = {"constants": printer.constants}
     exec(printer.text("linear"), scope)

@@ -7,11 +7,12 @@ array can change its kind when something of another level is written into it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import LostDerivativeError, MissingRuleError, NotDifferentiableError
+from . import missing
 from .level import Level
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "as_value",
     "frozen",
     "raw",
+    "settled",
     "spec_of",
     "ufunc_rule",
 ]
@@ -32,6 +34,13 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
 #: (ufunc, method) -> what handles ufunc.reduce, ufunc.outer, ...
 UFUNC_METHODS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {}
+#: method -> what makes the rule of that method for a ufunc which has none of its own, or None.
+GENERAL: dict[str, Callable[[np.ufunc], Callable[..., Any] | None]] = {}
+#: Called when a ufunc has no rule: each may add the rules of a library, and is called no more
+#: once it says True.
+LOADERS: list[Callable[[], bool]] = []
+#: Asked before an array is converted: a remedy for the function that wants to do it, or None.
+REMEDIES: list[Callable[[], str | None]] = []
 
 OBJECT = np.dtype(object)
 FLOAT64 = np.dtype(np.float64)
@@ -82,6 +91,16 @@ class TracedArray:
     kind = "traced"
     __array_priority__ = 1000.0
 
+    if TYPE_CHECKING:  # operators, indexing and ndarray's methods are attached in ops/
+        _base: Any
+        _views: Any
+        __getitem__: Any
+        __setitem__: Any
+        __iter__: Any
+        __pos__: Any
+
+        def __getattr__(self, name: str) -> Any: ...
+
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         """Apply a primitive whose highest argument belongs to `level`."""
@@ -105,32 +124,37 @@ class TracedArray:
         for t in types:
             if hasattr(t, "__dualad_face__"):
                 return NotImplemented
+            if t is not np.ndarray and not issubclass(t, TracedArray):
+                raise foreign(t, f"an argument of {name_of(func)}")
         rule = FUNCTIONS.get(func)
         if rule is None:
-            raise missing_rule(f"numpy.{getattr(func, '__name__', func)}")
+            raise missing_rule(name_of(func))
         return rule(*args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        if self.shape == () and (dtype is None or np.dtype(dtype) == OBJECT):
-            out = np.empty((), dtype=object)
-            out[()] = self
-            return out
+        for remedy in filter(None, (ask() for ask in REMEDIES)):
+            raise lost("conversion to a plain ndarray", remedy)
+        wanted = dtype is not None and np.dtype(dtype) == OBJECT
+        # The parts of a complex object array are not what real and imag of it give.
+        if (wanted or (dtype is None and self.shape == ())) and np.dtype(self.dtype).kind != "c":
+            return objects(self)
         raise lost(
             "conversion to a plain ndarray (np.asarray, np.array, or storing into an ndarray)",
-            "use np.stack or np.concatenate to assemble an array, np.zeros_like(x) or "
-            "dualad.numpy.zeros for a buffer to write into, or dualad.stop_gradient(x) where the "
-            "derivative is not wanted",
+            "use np.stack or np.concatenate to assemble an array, np.zeros_like(x) for a buffer "
+            "to write into, `import dualad.numpy as np` for asarray, array, full and zeros that "
+            "take traced values, or dualad.stop_gradient(x) where the derivative is not wanted",
         )
 
     def _lost(self, what: str) -> Any:
         raise lost(
             what,
-            "compute with NumPy functions (np.sin instead of math.sin) and keep the value traced, "
-            "or take dualad.stop_gradient(x) first where the derivative is not wanted",
+            "compute with NumPy functions (np.sin instead of math.sin), write into buffers "
+            "(np.zeros_like(x), dualad.numpy.zeros) and keep the value traced, or take "
+            "dualad.stop_gradient(x) first where the derivative is not wanted",
         )
 
     def __float__(self) -> float:
-        return self._lost("float(x)")
+        return self._lost("float(x), or storing x into a plain ndarray,")
 
     def __int__(self) -> int:
         return self._lost("int(x)")
@@ -142,11 +166,16 @@ class TracedArray:
         return self._lost("the use of a traced value as an index")
 
     def item(self, *args: Any) -> Any:
-        """Refused: a Python number has no derivative."""
-        return self._lost("x.item()")
+        """The one entry, or that at an index, as a traced scalar."""
+        if not args:
+            if self.size != 1:
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            return self[(0,) * self.ndim]
+        at = args[0] if len(args) == 1 else args
+        return self[at if isinstance(at, tuple) else np.unravel_index(at, self.shape)]
 
     def tolist(self) -> Any:
-        """A nested list of 0-d traced arrays."""
+        """A nested list of traced scalars."""
         return [v.tolist() for v in self] if self.shape else self
 
     # --- what is known without computing --------------------------------------------------
@@ -253,10 +282,17 @@ def buffer(value: Any) -> Any:
     return b
 
 
+def settled(operand: Any) -> Any:
+    """An operand of another level: a buffer, which has no derivative, as its plain value."""
+    return operand.primal if type(operand) is Buffer else operand
+
+
 def frozen(array: Any) -> Any:
     """The present value of an array, as an array that later writes do not touch."""
     if not isinstance(array, TracedArray):
         return array
+    if type(array) is Buffer:
+        return array.primal
     f = object.__new__(type(array))
     f.level, f.primal, f.tangent = array.level, array.primal, array.tangent
     return f
@@ -269,21 +305,41 @@ def raw(x: Any) -> Any:
     return x
 
 
+def plain_rule(ufunc: Any) -> Callable[..., Any] | None:
+    """What handles a plain call of a ufunc; rules that are loaded when needed are needed now."""
+    rule = UFUNCS.get(ufunc)
+    if rule is None and LOADERS:
+        LOADERS[:] = [load for load in LOADERS if not load()]
+        rule = UFUNCS.get(ufunc)
+    return rule
+
+
+#: What as_operand knows to be no foreign array.
+PLAIN = (TracedArray, np.generic)
+
+
 def ufunc_rule(ufunc: Any, method: str = "__call__") -> Callable[..., Any]:
     """What handles a ufunc, or one of its methods, on traced values."""
-    rule = UFUNCS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
+    rule = plain_rule(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
+    if rule is None and method in GENERAL:
+        rule = GENERAL[method](ufunc)
     if rule is None:
         name = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
         raise missing_rule(f"the ufunc {name}")
     return rule
 
 
+def name_of(function: Any) -> str:
+    """The name by which people call a function or ufunc of NumPy or SciPy."""
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__name__", str(function))
+    full = name if module is None else f"{module}.{name}"
+    return full.replace("numpy.lib.scimath", "numpy.emath")
+
+
 def missing_rule(name: str) -> MissingRuleError:
-    return MissingRuleError(
-        f"{name} has no derivative rule. Give one: dualad.defelementwise(ufunc, *partials) for a "
-        f"ufunc, @dualad.custom_jvp for a function; or pass it dualad.stop_gradient(x) where "
-        f"the derivative is not wanted."
-    )
+    """The error for a function without a rule, which names what is covered near to it."""
+    return missing.missing_rule(name, [name_of(f) for f in (*FUNCTIONS, *UFUNCS)])
 
 
 def lost(what: str, remedy: str) -> LostDerivativeError:
@@ -293,10 +349,38 @@ def lost(what: str, remedy: str) -> LostDerivativeError:
 def as_operand(x: Any) -> Any:
     """What an operation may meet beside a traced value: object arrays and lists are stacked."""
     if isinstance(x, np.ndarray):
+        if type(x) is not np.ndarray:
+            return plain_array(x, "an operand")
         return x if x.dtype is not OBJECT else stack_objects(x)
     if isinstance(x, (list, tuple)):
         return stack_objects(x)
+    if hasattr(x, "__array__") and not isinstance(x, PLAIN) and not hasattr(x, "__dualad_face__"):
+        raise foreign(type(x), "an operand")
     return x
+
+
+def plain_array(x: np.ndarray, name: str) -> np.ndarray:
+    """A memory map as an array; any other subclass of ndarray has operations of its own."""
+    if type(x) is np.memmap:
+        return np.asarray(x)
+    raise foreign(type(x), name)
+
+
+def foreign(t: type, name: str) -> NotDifferentiableError:
+    """The error for an array type that computes by rules of its own."""
+    return NotDifferentiableError(
+        f"{name} is a {t.__module__}.{t.__qualname__}, whose operations differ from ndarray's: "
+        f"pass the plain array (x.to_numpy() for pandas, x.values for xarray, np.asarray(x) for "
+        f"an ndarray subclass) and label the results afterwards."
+    )
+
+
+def objects(x: TracedArray) -> np.ndarray:
+    """An object array of the entries of x as traced scalars."""
+    out = np.empty(x.shape, dtype=object)
+    for at in np.ndindex(x.shape):
+        out[at] = x[at] if at else x
+    return out
 
 
 def stack_objects(x: Any) -> Any:
@@ -332,10 +416,7 @@ def as_value(x: Any, name: str = "value") -> Any:
     elif t in (int, bool):
         return np.asarray(x)[()]
     elif isinstance(x, np.ndarray):
-        raise NotDifferentiableError(
-            f"{name} is a {t.__module__}.{t.__qualname__}, an ndarray subclass whose operations "
-            f"differ from ndarray's: pass np.asarray(x) instead."
-        )
+        return plain_array(x, name)
     raise NotDifferentiableError(
         f"{name} is of type {t.__module__}.{t.__qualname__}, which is not a numeric array: give "
         f"a float, a NumPy array (x.to_numpy() for pandas), or a container of those."

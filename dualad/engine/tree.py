@@ -16,6 +16,8 @@ class Tree:
 
     __slots__ = ("children", "keys", "node", "size")
 
+    size: int
+
     def __init__(self, node: Any, keys: tuple = (), children: tuple[Tree, ...] = ()):
         self.node, self.keys, self.children = node, keys, children
         self.size = 1 if node is LEAF else sum(c.size for c in children)
@@ -52,14 +54,22 @@ class Tree:
             return "None"
         kind, example = self.node
         if kind == "mapping":
-            inner = ", ".join(f"{k!r}: {c.describe()}" for k, c in zip(self.keys, self.children, strict=True))
+            inner = ", ".join(
+                f"{k!r}: {c.describe()}" for k, c in zip(self.keys, self.children, strict=True)
+            )
             return f"{{{inner}}}"
         inner = ", ".join(c.describe() for c in self.children)
         if kind == "dataclass":
             return f"{type(example).__name__}({inner})"
         if hasattr(example, "_fields"):
             return f"{example.__name__}({inner})"
-        return f"[{inner}]" if issubclass(example, list) else f"({inner},)" if len(self.children) == 1 else f"({inner})"
+        return (
+            f"[{inner}]"
+            if issubclass(example, list)
+            else f"({inner},)"
+            if len(self.children) == 1
+            else f"({inner})"
+        )
 
 
 LEAF = object()
@@ -146,8 +156,6 @@ def _match(tree: Tree, x: Any, leaves: list, what: str, like: str) -> None:
     for name, subtree, child in zip(names, tree.children, children, strict=True):
         at = f".{name}" if tree.node[0] == "dataclass" else f"[{name!r}]"
         _match(subtree, child, leaves, what + at, like + at)
-
-
 
 
 def _name(x: Any) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import frozen, link
+from ..engine.inplace import link
 from ..engine.primitive import Linear, Opaque
-from ..engine.traced import Spec
+from ..engine.traced import Spec, buffer, frozen
 from .constants import sign
 from .registry import function, ufunc
 from .structure import cast
@@ -76,7 +76,7 @@ def np_imag(val: Any) -> Any:
 @ufunc(np.conjugate)
 def np_conjugate(x: Any) -> Any:
     """A real array is its own conjugate: that is no operation, and no copy of its value."""
-    return conjugate(x) if is_complex(x) else frozen(x)
+    return conjugate(x) if is_complex(x) else buffer(frozen(x))
 
 
 @ufunc(np.sign)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.direction import constant
 from ..engine.guard import quiet
 from ..engine.primitive import Composite
 from ..engine.traced import raw
 from .complexes import imag, real
-from .linalg import adjoint, diagonal_of, inverse_for, real_dtype, square, transposed
-from .products import conj
+from .linalg import adjoint, inverse_for, real_dtype, square, transposed
 from .registry import function
 from .structure import sum_axes
 
@@ -34,12 +34,11 @@ def _trace_of_product(a: Any, b: Any) -> Any:
 # --- cofactors -----------------------------------------------------------------------------------
 
 
-def cofactors(a: Any) -> Any:
-    """The gradient of det: the transposed adjugate of each matrix.
+def cofactors(a: Any, det: Any) -> Any:
+    """The gradient of det, whose value is given: the transposed adjugate of each matrix.
 
-    Up to 3 x 3 by minors, which are polynomials: exact with all their derivatives. Larger ones
-    exact with their first derivatives, singular or not, which makes second derivatives of det
-    exact; from the third on at matrices that are not singular.
+    Exact with all its derivatives, whatever the rank: up to 3 x 3 by minors, beyond by the inverse
+    where the matrix is regular, else by that of its regular part.
     """
     n = a.shape[-1]
     if n <= 1:
@@ -48,76 +47,79 @@ def cofactors(a: Any) -> Any:
         return a[..., ::-1, ::-1] * np.array([[1, -1], [-1, 1]], real_dtype(a))
     if n == 3:
         return np.cross(a[..., [1, 2, 0], :], a[..., [2, 0, 1], :])
-    return _cofactors(a)
+    inverse = _regular_inverse(a)
+    if inverse is not None:
+        return transposed(det[..., None, None] * inverse)
+    return transposed(_adjugates(a))
 
 
 def _regular_inverse(a: Any) -> Any:
-    """The inverse of plain matrices; None if one of them is nearly singular."""
+    """The inverse; None if a matrix of the stack is singular or nearly so."""
     with quiet():
         try:
             inverse = np.linalg.inv(a)
         except np.linalg.LinAlgError:
             return None
-        condition = np.abs(a).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
-    limit = 1 / np.sqrt(np.finfo(a.dtype).eps)
-    return None if np.any(condition > limit) else inverse
+        norms = [np.max(np.sum(np.abs(raw(x)), -1), -1, initial=0) for x in (a, inverse)]
+    return None if np.any(norms[0] * norms[1] * _small(a) > 1) else inverse
 
 
-def _products_of_others(s: Any) -> Any:
-    """For each entry of the last axis the product of all others, by no division."""
-    one = np.ones((*s.shape[:-1], 1), s.dtype)
-    before = np.cumprod(np.concatenate([one, s[..., :-1]], -1), -1)
-    after = np.cumprod(np.concatenate([one, s[..., :0:-1]], -1), -1)[..., ::-1]
-    return before * after
+def _small(a: Any) -> Any:
+    """The ratio to the largest below which a singular value counts as small."""
+    return np.sqrt(np.finfo(a.dtype).eps)
 
 
-def _products_of_rest(s: Any) -> Any:
-    """For each pair of entries of the last axis the product of all others; 0 for equal places."""
-    n = s.shape[-1]
-    one = np.ones((*s.shape[:-1], 1), s.dtype)
-    before = np.cumprod(np.concatenate([one, s[..., :-1]], -1), -1)
-    after = np.cumprod(np.concatenate([one, s[..., :0:-1]], -1), -1)[..., ::-1]
-    later = np.tri(n, k=-1, dtype=bool).T
-    runs = np.cumprod(np.where(later, s[..., None, :], 1), -1)
-    between = np.concatenate([np.broadcast_to(one[..., None], (*s.shape, 1)), runs[..., :-1]], -1)
-    pairs = np.where(later, before[..., :, None] * between * after[..., None, :], 0)
-    return pairs + transposed(pairs)
+def _adjugates(a: Any) -> Any:
+    """The adjugate of each matrix of a stack, by the number of its small singular values."""
+    s = np.linalg.svd(constant(a), compute_uv=False)
+    count = np.sum((s <= _small(a) * s[..., :1]) * np.ones((), int), axis=-1)
+    counts = np.unique(raw(count))
+    if counts.size == 1:
+        return _adjugate(a, int(counts[0]))
+    total, n = 0, a.shape[-1]
+    for m in counts.tolist():
+        mine = (count == m)[..., None, None]
+        harmless = np.diag(np.arange(n) < n - m).astype(a.dtype)
+        total = np.where(mine, _adjugate(np.where(mine, a, harmless), m), total)
+    return total
 
 
-def _plain_cofactors(a: Any) -> Any:
-    """det a times the inverse transpose, or from the singular values where that is inaccurate."""
-    inverse = _regular_inverse(a)
-    if inverse is not None:
-        return np.linalg.det(a)[..., None, None] * transposed(inverse)
-    u, s, vh = np.linalg.svd(a)
+def _adjugate(a: Any, m: int) -> Any:
+    """The adjugate of matrices of which m singular values are small.
+
+    In fixed unitary bases that are singular vectors at this point, a is [[p, q], [r, s]] with p
+    regular, and the determinant of a is that of p times that of c = s - r p^-1 q, which is small.
+    """
+    u, _, vh = np.linalg.svd(constant(a))
     phase = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
-    return phase * (conj(u) * _products_of_others(s)[..., None, :]) @ conj(vh)
+    b, k = adjoint(u) @ a @ adjoint(vh), a.shape[-1] - m
+    p, q, r, s = b[..., :k, :k], b[..., :k, k:], b[..., k:, :k], b[..., k:, k:]
+    det_p, inverse = np.linalg.det(p)[..., None, None], np.linalg.inv(p)
+    right, left = inverse @ q, r @ inverse
+    det_c, adj_c = _by_traces(s - r @ right)
+    top = [det_c * inverse + right @ adj_c @ left, -right @ adj_c]
+    rows = [np.concatenate(top, -1), np.concatenate([-adj_c @ left, adj_c], -1)]
+    return adjoint(vh) @ (phase * det_p * np.concatenate(rows, -2)) @ adjoint(u)
 
 
-def _cofactors_rule(t: Any, out: Any, a: Any) -> Any:
-    """With b = a^-1 it is tr(b t) out - b^T t^T out; what that is in the limit of a singular a."""
-    if _regular_inverse(raw(a)) is not None:
-        b = transposed(np.linalg.inv(a))
-        return _trace_of_product(b, t)[..., None, None] * out - b @ transposed(t) @ out
-    u, s, vh = np.linalg.svd(a)
-    phase = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
-    m = adjoint(u) @ t @ adjoint(vh)
-    rest = _products_of_rest(s)
-    trace_part = (rest @ diagonal_of(m)[..., None]) * np.eye(s.shape[-1])
-    return phase * (conj(u) @ (trace_part - rest * transposed(m)) @ conj(vh))
-
-
-_cofactors = Composite(
-    _plain_cofactors, _cofactors_rule, batch=lambda args, mine, **params: _cofactors(args[0], **params), name="cofactors"
-)
+def _by_traces(c: Any) -> tuple:
+    """Determinant and adjugate as polynomials (Faddeev and LeVerrier): for matrices near zero."""
+    n, one = c.shape[-1], np.eye(c.shape[-1])
+    power, coefficient = one + 0 * c, 1
+    for k in range(1, n + 1):
+        if k > 1:
+            power = c @ power + coefficient * one
+        coefficient = -np.trace(c @ power, axis1=-2, axis2=-1)[..., None, None] / k
+    sign = (-1) ** n
+    return sign * coefficient, -sign * power
 
 
 # --- det and slogdet -----------------------------------------------------------------------------
 
 determinant = Composite(
     lambda a: np.linalg.det(a),
-    lambda t, out, a: _trace_of_product(cofactors(a), t),
-    batch=lambda args, mine, **params: determinant(args[0], **params),
+    lambda t, out, a: _trace_of_product(cofactors(a, out), t),
+    batch=lambda args, mine: determinant(args[0]),
     name="det",
 )
 
@@ -134,7 +136,7 @@ def _slogdet_rule(t: Any, out: tuple, a: Any) -> tuple:
 slogdet = Composite(
     lambda a: tuple(np.linalg.slogdet(a)),
     _slogdet_rule,
-    batch=lambda args, mine, **params: slogdet(args[0], **params),
+    batch=lambda args, mine: slogdet(args[0]),
     name="slogdet",
 )
 

@@ -7,13 +7,14 @@ Magnus and Neudecker, section 9.8).
 keeps NumPy's, which is length 1 and a fixed phase of the largest component. What does not depend
 on such factors (projectors, moduli, functions of the matrix) has the one right derivative.
 
-**Repeated eigenvalues.** Where w_i = w_j within rounding, F_ij is 0. All derivatives are finite, and
-exact is the first derivative of what does not single out vectors of one eigenspace: sums over the
-repeated eigenvalues, the projector on their eigenspace, and all functions along directions that
-are diagonal in V. For eigh, V is chosen so that this is so wherever the direction is known while
-the function runs: in forward mode always, in reverse mode for functions of one number. There every
-smooth function, such as (V * f(w)) @ V.T, has its exact derivative, and each eigenvalue its
-one-sided one. Elsewhere in reverse mode f(w) must be constant on repeated eigenvalues.
+**Repeated eigenvalues.** Where w_i = w_j within rounding F_ij is 0, and derivatives are finite.
+The first derivative is exact along directions dA for which V^H dA V is diagonal on the repeated
+eigenvalues, and along all directions for what the eigenspace alone decides: symmetric functions of
+repeated eigenvalues, and the projector V_r V_r^H on their space. eigh chooses V so that the
+direction is diagonal wherever it is known while the function runs: in forward mode always, in
+reverse mode for functions of one number. There all smooth functions, such as
+(V * f(w)) @ V^H, have their exact derivative, and each eigenvalue has its one-sided one. Elsewhere
+in reverse mode (V * f(w)) @ V^H lacks, at repeated eigenvalues only, what is not diagonal in V.
 """
 
 from __future__ import annotations
@@ -42,12 +43,16 @@ EigResult = type(np.linalg.eig(np.eye(1)))
 # --- ties ----------------------------------------------------------------------------------------
 
 
+def _tolerance(w: Any) -> Any:
+    """What counts as rounding beside the largest modulus."""
+    size = np.max(np.abs(w), axis=-1, initial=0, keepdims=True)
+    return size * (4 * w.shape[-1] * np.finfo(w.dtype).eps)
+
+
 def ties(w: Any) -> Any:
     """Which pairs of values are equal within rounding; each is with itself."""
     w = constant(w)
-    size = np.max(np.abs(w), axis=-1, initial=0)
-    tolerance = 4 * w.shape[-1] * np.finfo(w.dtype).eps * size
-    return np.abs(w[..., None, :] - w[..., :, None]) <= tolerance[..., None, None]
+    return np.abs(w[..., None, :] - w[..., :, None]) <= _tolerance(w)[..., None]
 
 
 def inverse_gaps(w: Any) -> Any:
@@ -58,14 +63,13 @@ def inverse_gaps(w: Any) -> Any:
 
 
 def has_ties(w: Any) -> bool:
-    """Whether any two neighbours of sorted values are equal."""
+    """Whether two neighbours of sorted values are equal within rounding."""
     values = raw(w)
-    tied = ties(values)
-    return bool(np.any(np.sum(tied, axis=(-2, -1)) > values.shape[-1]))
+    return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
 def adapted(m: Any, tied: Any) -> Any:
-    """The unitary change of basis, within each set of tied values, that makes the Hermitian m diagonal."""
+    """The unitary change of basis, within each set of tied values, that makes m diagonal there."""
     n = m.shape[-1]
     size = np.max(np.sum(np.abs(m), axis=-1), axis=-1)
     apart = np.where(size == 0, 1, 3 * size)[..., None]
@@ -137,7 +141,7 @@ def np_eigh(a: Any, UPLO: str = "L") -> Any:
 
 @function(np.linalg.eigvalsh)
 def np_eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues of a Hermitian matrix, from the decomposition that their derivative needs."""
+    """The eigenvalues of a Hermitian matrix, from the decomposition that derivatives need."""
     square(a)
     return _smooth_eigh(a, _reads_lower(UPLO))[0]
 
@@ -198,6 +202,6 @@ def np_eig(a: Any) -> Any:
 
 @function(np.linalg.eigvals)
 def np_eigvals(a: Any) -> Any:
-    """The eigenvalues of a square matrix, from the decomposition that their derivative needs."""
+    """The eigenvalues of a square matrix, from the decomposition that derivatives need."""
     square(a)
     return eig(a)[0]

@@ -98,26 +98,28 @@ def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
 
 # fmt: off
 # --- arithmetic
-add       = elementwise(np.add,       "1", "1",            operator="+", joint=True)
-subtract  = elementwise(np.subtract,  "1", "-1",           operator="-", joint=True)
-multiply  = elementwise(np.multiply,  "y", "x",            operator="*", linear=(0, 1))
-divide    = elementwise(np.divide,    "1 / y", "-out / y", operator="/", linear=(0,), singular=True)
-negative  = elementwise(np.negative,  "-1",                operator="-", joint=True)
-positive  = elementwise(np.positive,  "1",                 operator="+", joint=True)
-polynomial_power = elementwise(np.power, "power_slope(x, y)", None, name="polynomial_power", operator="**")
-power     = elementwise(np.power, "power_slope(x, y)", "exponent_slope(out, x)", operator="**",
-                        singular=True, complex=lambda x, y: complex_power(x, y),
-                        constant=("v >= 1", polynomial_power))
-float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)", singular=True,
-                          complex=lambda x, y: complex_power(x, y))
-square      = elementwise(np.square,      "2 * x")
-reciprocal  = elementwise(np.reciprocal,  "-out / x",    singular=True)
-sqrt        = elementwise(np.sqrt,        "0.5 / out",   singular=True)
-cbrt        = elementwise(np.cbrt,        "1 / (3 * out * out)", singular=True)
-remainder   = elementwise(np.remainder,   "1", "-floor_divide(x, y)", operator="%", singular=True)
-fmod        = elementwise(np.fmod,        "1", "-rint((x - out) / y)", singular=True)
-hypot       = elementwise(np.hypot,       "x / where(out == 0, 1, out)", "y / where(out == 0, 1, out)",
+add         = elementwise(np.add,         "1", "1",             operator="+", joint=True)
+subtract    = elementwise(np.subtract,    "1", "-1",            operator="-", joint=True)
+multiply    = elementwise(np.multiply,    "y", "x",             operator="*", linear=(0, 1))
+divide      = elementwise(np.divide,      "1 / y", "-out / y",  operator="/", linear=(0,),
                           singular=True)
+negative    = elementwise(np.negative,    "-1",                 operator="-", joint=True)
+positive    = elementwise(np.positive,    "1",                  operator="+", joint=True)
+polynomial_power = elementwise(np.power,  "power_slope(x, y)", None, operator="**",
+                               name="polynomial_power")
+power       = elementwise(np.power,       "power_slope(x, y)", "exponent_slope(out, x)",
+                          operator="**", singular=True, complex=lambda x, y: complex_power(x, y),
+                          constant=("v >= 1", polynomial_power))
+float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)",
+                          singular=True, complex=lambda x, y: complex_power(x, y))
+square      = elementwise(np.square,      "2 * x")
+reciprocal  = elementwise(np.reciprocal,  "-out / x",             singular=True)
+sqrt        = elementwise(np.sqrt,        "0.5 / out",            singular=True)
+cbrt        = elementwise(np.cbrt,        "1 / (3 * out * out)",  singular=True)
+remainder   = elementwise(np.remainder,   "1", "-floor_divide(x, y)",  operator="%", singular=True)
+fmod        = elementwise(np.fmod,        "1", "-rint((x - out) / y)", singular=True)
+hypot       = elementwise(np.hypot,       "x / where(out == 0, 1, out)",
+                                          "y / where(out == 0, 1, out)", singular=True)
 
 # --- exponentials and logarithms
 exp       = elementwise(np.exp,       "out")
@@ -137,7 +139,8 @@ tan       = elementwise(np.tan,       "1 + out * out")
 arcsin    = elementwise(np.arcsin,    "1 / sqrt((1 - x) * (1 + x))",  singular=True)
 arccos    = elementwise(np.arccos,    "-1 / sqrt((1 - x) * (1 + x))", singular=True)
 arctan    = elementwise(np.arctan,    "1 / (1 + x * x)",              singular=True)
-arctan2   = elementwise(np.arctan2,   "over_square(y, x, y)", "over_square(-x, x, y)", singular=True)
+arctan2   = elementwise(np.arctan2,   "over_square(y, x, y)", "over_square(-x, x, y)",
+                        singular=True)
 sinh      = elementwise(np.sinh,      "cosh(x)")
 cosh      = elementwise(np.cosh,      "sinh(x)")
 tanh      = elementwise(np.tanh,      "1 - out * out")
@@ -153,10 +156,14 @@ sinc      = elementwise(np.sinc,      "sinc_slope(out, x)")
 # --- kinks: ties share evenly, a NaN that is ignored has slope 0
 absolute  = elementwise(np.absolute,  "sign(x)", complex=lambda x: complex_absolute(x))
 fabs      = elementwise(np.fabs,      "sign(x)")
-maximum   = elementwise(np.maximum,   "(x > y) + 0.5 * (x == y)", "(y > x) + 0.5 * (x == y)")
-minimum   = elementwise(np.minimum,   "(x < y) + 0.5 * (x == y)", "(y < x) + 0.5 * (x == y)")
-fmax      = elementwise(np.fmax,      "(x > y) + 0.5 * (x == y) + (y != y)", "(y > x) + 0.5 * (x == y) + (x != x)")
-fmin      = elementwise(np.fmin,      "(x < y) + 0.5 * (x == y) + (y != y)", "(y < x) + 0.5 * (x == y) + (x != x)")
+maximum   = elementwise(np.maximum,   "(x > y) + 0.5 * (x == y)", "(y > x) + 0.5 * (x == y)",
+                        chooses=True)
+minimum   = elementwise(np.minimum,   "(x < y) + 0.5 * (x == y)", "(y < x) + 0.5 * (x == y)",
+                        chooses=True)
+fmax      = elementwise(np.fmax,      "(x > y) + 0.5 * (x == y) + (y != y)",
+                                      "(y > x) + 0.5 * (x == y) + (x != x)", chooses=True)
+fmin      = elementwise(np.fmin,      "(x < y) + 0.5 * (x == y) + (y != y)",
+                                      "(y < x) + 0.5 * (x == y) + (x != x)", chooses=True)
 copysign  = elementwise(np.copysign,  "sign(x) * copysign(1, y)", None)
 
 # --- complex entries

@@ -3,7 +3,7 @@
 The adjoint of a transform is the one with the opposite sign and the scale exchanged: norms
 "backward" and "forward" change places. The real transforms keep half of a spectrum in which each
 bin but the first, and the last of an even length, stands for two: their adjoints halve or double
-those. Transforms over several axes, of other lengths, and the Hermitian ones are written with these.
+those. Transforms over several axes, of other lengths, and Hermitian ones are written with these.
 """
 
 from __future__ import annotations
@@ -108,9 +108,7 @@ irfft = Linear(
 def _norm(norm: Any) -> str:
     norm = "backward" if norm is None else norm
     if norm not in OPPOSITE:
-        raise ValueError(
-            f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".'
-        )
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     return norm
 
 
@@ -182,7 +180,9 @@ def np_ifft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = 
 
 def _real_only(x: Any, name: str) -> Any:
     if np.dtype(x.dtype).kind == "c":
-        raise TypeError(f"np.fft.{name} is a transform of real arrays, got {x.dtype}: use np.fft.fft")
+        raise TypeError(
+            f"np.fft.{name} is a transform of real arrays, got {x.dtype}: use np.fft.fft"
+        )
     return x
 
 
@@ -196,7 +196,7 @@ def np_rfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = 
 def np_irfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
     """The real array of which a is the first half of the transform.
 
-    It does not depend on the imaginary part of the first bin, nor of the last one of an even length.
+    It does not depend on the imaginary part of the first bin, nor of the last of an even length.
     """
     return _stored(out, _half_to_real(a, n, axis, _norm(norm)))
 
@@ -264,9 +264,7 @@ LAST_TWO = (-2, -1)
 
 
 @function(np.fft.fft2)
-def np_fft2(
-    a: Any, s: Any = None, axes: Any = LAST_TWO, norm: Any = None, out: Any = None
-) -> Any:
+def np_fft2(a: Any, s: Any = None, axes: Any = LAST_TWO, norm: Any = None, out: Any = None) -> Any:
     """The transform over two axes."""
     return np_fftn(a, s, axes, norm, out)
 

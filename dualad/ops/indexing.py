@@ -45,7 +45,8 @@ def normal_index(key: Any, shape: tuple) -> tuple:
     items: list[Any] = []
     masks: list[tuple[int, tuple]] = []
     for k in key if isinstance(key, tuple) else (key,):
-        if isinstance(k, (list, np.ndarray)) and getattr(k := as_index(k), "dtype", None) == bool:
+        k = as_index(k) if isinstance(k, list) else k
+        if isinstance(k, np.ndarray) and k.dtype.kind == "b":
             masks.append((len(items), k.shape))
         items += _normal(k)
     used = sum(1 for k in items if k is not None and k is not Ellipsis)
@@ -241,7 +242,6 @@ scatter = Linear(
     spec=lambda values, index, shape: Spec(shape, values.dtype),
     name="scatter_add",
 )
-BOUND.update(getitem=getitem)
 index_set = Linear(
     write_at,
     lambda ct, x, v, index: index_set(ct, np.zeros((), ct.dtype), index=index),
@@ -251,6 +251,8 @@ index_set = Linear(
     spec=lambda x, v, index: Spec(x.shape, x.dtype),
     name="index_set",
 )
+
+BOUND.update(getitem=getitem, index_set=index_set)
 
 
 # --- traced indices: gather, scatter_at, set_at ----------------------------------------------
@@ -407,7 +409,9 @@ def replaced(x: Any, key: Any, v: Any) -> Any:
     normal = normal_index(key, x.shape)
     if any(isinstance(k, TracedArray) for k in normal):
         return _replaced(x, _Moved(normal), v)
-    return index_set(x, _trimmed(v, len(shape_at(x.shape, normal))), index=normal)
+    if v.ndim:
+        v = _trimmed(v, len(shape_at(x.shape, normal)))
+    return index_set(x, v, index=normal)
 
 
 def _replaced(x: Any, moved: _Moved, v: Any) -> Any:
@@ -430,7 +434,7 @@ def accumulated(shape: tuple, key: Any, v: Any) -> Any:
 
 def _trimmed(v: Any, ndim: int) -> Any:
     """v without leading axes of length one that the place it is written to does not have."""
-    extra = getattr(v, "ndim", 0) - ndim
+    extra = v.ndim - ndim
     if extra > 0 and v.shape[:extra] == (1,) * extra:
         return np.reshape(v, v.shape[extra:])
     return v

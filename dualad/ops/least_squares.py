@@ -1,9 +1,9 @@
 """Pseudo-inverse and least squares.
 
 dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P for the pseudo-inverse P of A (Golub and
-Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
-separate", 1973, equation 4.12). It holds while the rank stays the same; at a matrix whose rank
-can grow the pseudo-inverse jumps, and this is its derivative among matrices of equal rank.
+Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
+variables separate", 1973, equation 4.12). It holds while the rank stays the same; at a matrix
+whose rank can grow the pseudo-inverse jumps, and this is its derivative at constant rank.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ pseudo_inverse = Composite(
 
 
 @function(np.linalg.pinv)
-def np_pinv(
-    a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
-) -> Any:
+def np_pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
     """The pseudo-inverse, differentiated at constant rank."""
     if rcond is not None and rtol is not np._NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
@@ -92,10 +90,9 @@ least_squares = Composite(
 
 @function(np.linalg.lstsq)
 def np_lstsq(a: Any, b: Any, rcond: Any = None) -> tuple:
-    """Solution, sums of squared residuals, rank and singular values, differentiated at constant rank.
+    """Solution, sums of squared residuals, rank and singular values.
 
-    Where the rank is full this is the derivative; where it is not, the least solution is
-    differentiated among matrices of that rank.
+    Where the rank is not full, the least solution is differentiated among matrices of that rank.
     """
     a, b = array_of(a), array_of(b)
     eps = np.finfo(np.result_type(a.dtype, b.dtype)).eps

@@ -53,8 +53,8 @@ def half_triangle(x: Any, lower: bool = True) -> Any:
 
     mask * x plus its adjoint is the Hermitian matrix of which x holds that triangle.
     """
-    n, dtype = x.shape[-1], real_dtype(x)
-    mask = np.tri(n, k=-1, dtype=dtype) + np.eye(n, dtype=dtype) / 2
+    mask = np.tri(x.shape[-1], dtype=real_dtype(x))
+    np.fill_diagonal(mask, 0.5)
     return mask if lower else mask.T
 
 
@@ -84,7 +84,7 @@ def _size(a: Any) -> str:
     return f"a matrix of shape {shape[-2:]}" + (" in the stack" if len(shape) > 2 else "")
 
 
-# --- NumPy's names that only move entries ---------------------------------------------------------
+# --- NumPy's names that only move entries --------------------------------------------------------
 
 
 @function(np.linalg.matrix_transpose)

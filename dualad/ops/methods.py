@@ -28,6 +28,7 @@ from ..errors import ArgumentError, RefusedAttributeError
 from .assignment import assign
 from .constants import plain
 from .indexing import index
+from .predicates import truth  # noqa: F401  (the operators below need its rules)
 from .structure import cast, reshape
 
 __all__: list[str] = []
@@ -80,8 +81,8 @@ def _reshape(self: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
 @method("transpose")
 def _transpose(self: Any, *axes: Any) -> Any:
     """numpy.ndarray.transpose: the axes are a tuple, several integers, or left out."""
-    axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-    return call(np.transpose, self, axes)
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+    return call(np.transpose, self, order)
 
 
 @method("flatten")
@@ -142,7 +143,7 @@ def _astype(
     self: Any,
     dtype: Any,
     order: str = "K",
-    casting: str = "unsafe",
+    casting: Any = "unsafe",
     subok: bool = True,
     copy: bool = True,
 ) -> Any:
@@ -242,9 +243,7 @@ for _name, _why in _REFUSED.items():
 
 # --- indexing, iteration, assignment ---------------------------------------------------------
 
-TracedArray.__getitem__ = index  # type: ignore[attr-defined]
-install_items(index)
-TracedArray.__setitem__ = assign  # type: ignore[attr-defined]
+install_items(index, assign)
 
 
 @method("__iter__")
@@ -312,6 +311,7 @@ def _comparison(name: str, ufunc: Any) -> None:
         setattr(cls, name, of_primal)
 
 
+_ufunc: Any
 for _name, _ufunc in (
     ("__lt__", np.less),
     ("__le__", np.less_equal),

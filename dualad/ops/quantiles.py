@@ -27,7 +27,7 @@ CONTINUOUS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-DISCRETE = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}
+DISCRETE: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}
 
 
 def _position(method: str, n: Any, q: Any) -> Any:
@@ -171,7 +171,9 @@ def np_percentile(
     *,
     weights: Any = None,
 ) -> Any:
-    return _quantile(a, np.true_divide(as_operand(q), 100), _is_weak(q), axis, out, method, keepdims, weights)
+    return _quantile(
+        a, np.true_divide(as_operand(q), 100), _is_weak(q), axis, out, method, keepdims, weights
+    )
 
 
 @function(np.nanquantile)
@@ -201,7 +203,9 @@ def np_nanpercentile(
     *,
     weights: Any = None,
 ) -> Any:
-    return _nanquantile(a, np.true_divide(as_operand(q), 100), _is_weak(q), axis, out, method, keepdims, weights)
+    return _nanquantile(
+        a, np.true_divide(as_operand(q), 100), _is_weak(q), axis, out, method, keepdims, weights
+    )
 
 
 def _middle(rows: Any, n: Any) -> Any:

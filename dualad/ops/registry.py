@@ -1,4 +1,4 @@
-"""How a formulas file says which NumPy function a Python function stands for."""
+"""How a formulas file says which NumPy function a Python function stands for, and what it gives."""
 
 from __future__ import annotations
 
@@ -7,28 +7,39 @@ from typing import Any, TypeVar
 
 from ..engine.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
 
-__all__ = ["function", "ufunc", "ufunc_method"]
+__all__ = ["CONSTANT", "PREDICATE", "RESULTS", "function", "ufunc", "ufunc_method"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: A result that is a number with derivative zero.
+CONSTANT = "constant"
+#: A result that answers a question: truth values, places, counts, types, text.
+PREDICATE = "predicate"
+#: What the results of a NumPy function are, where they carry no derivative.
+RESULTS: dict[Any, str] = {}
 
-def function(*numpy_functions: Any) -> Callable[[F], F]:
+
+def function(*numpy_functions: Any, result: str | None = None) -> Callable[[F], F]:
     """The decorated function handles these NumPy functions on traced arrays."""
 
     def register(f: F) -> F:
         for g in numpy_functions:
             FUNCTIONS[g] = f
+            if result is not None:
+                RESULTS[g] = result
         return f
 
     return register
 
 
-def ufunc(*ufuncs: Any) -> Callable[[F], F]:
-    """The decorated function handles a plain call of these ufuncs."""
+def ufunc(*ufuncs: Any, result: str | None = None) -> Callable[[F], F]:
+    """The decorated function, or primitive, handles a plain call of these ufuncs."""
 
     def register(f: F) -> F:
         for u in ufuncs:
             UFUNCS[u] = f
+            if result is not None:
+                RESULTS[u] = result
         return f
 
     return register

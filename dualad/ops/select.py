@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Linear, Opaque, align
 from ..engine.traced import Spec, TracedArray, as_operand, missing_rule, raw
+from .elementwise import elementwise
 from .indexing import index
 from .registry import function
 from .structure import axes_of, axis_of
@@ -125,6 +126,16 @@ def np_piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **k
 
 # --- clip ------------------------------------------------------------------------------------
 
+# At a bound the slope is that of x, as PyTorch has it; where bounds cross, that of the upper one.
+bounded = elementwise(
+    lambda x, low, high: np.minimum(np.maximum(x, low), high),
+    "(y <= x) & (x <= z)",
+    "(x < y) & (y <= z)",
+    "(z < x) & (y <= z) | (z < y)",
+    name="clip",
+    chooses=True,
+)
+
 
 @function(np.clip)
 def np_clip(
@@ -136,14 +147,13 @@ def np_clip(
     min: Any = None,
     max: Any = None,
 ) -> Any:
-    """At a bound the slope is that of a, as PyTorch has it; where bounds cross, of the upper."""
     low, high = a_min if min is None else min, a_max if max is None else max
-    a = as_operand(a)
-    for bound, beyond in ((low, np.less), (high, np.greater)):
-        if bound is not None:
-            bound = as_operand(bound)
-            a = np.where(np.logical_or(beyond(a, bound), np.not_equal(bound, bound)), bound, a)
-    return _into(out, np.copy(a) if low is None and high is None else a)
+    a, low, high = as_operand(a), as_operand(low), as_operand(high)
+    if np.result_type(a).kind in "iu":
+        a = a if low is None else np.maximum(a, low)
+        return _into(out, a if high is None else np.minimum(a, high))
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    return _into(out, bounded(a, low, high))
 
 
 @function(np.nan_to_num)

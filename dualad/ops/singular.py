@@ -1,12 +1,13 @@
-"""Singular values: svd, and the ranks, pseudo-inverses and least squares built on it.
+"""Singular values: svd, rank and condition number.
 
-With M = U^H dA V, H = M + M^H and N = M - M^H it is ds = Re diag M, and the skew matrices U^H dU and
-V^H dV are half of H_ij / (s_j - s_i) plus and minus N_ij / (s_j + s_i) (Giles, 2008, section 3.2, in a
-form in which the polar factor U V^H stays exact at equal singular values).
+With M = U^H dA V, H = M + M^H and N = M - M^H it is ds = Re diag M, and the skew matrices U^H dU
+and V^H dV are half of H_ij / (s_j - s_i), plus and minus half of N_ij / (s_j + s_i) (Giles, 2008,
+section 3.2, so written that the polar factor U V^H stays exact at equal singular values).
 
-Singular vectors have a free common phase, which is shared evenly. Equal singular values are treated
-as repeated eigenvalues are, see `eigen`; quotients by a singular value that is zero are 0. With
-full_matrices=True the rest of U and V is an arbitrary basis, of which the projector is exact.
+**What is not unique.** Complex singular vectors u_i and v_i share a free phase, whose motion
+is split evenly. Equal singular values are treated as repeated eigenvalues are, see `eigen`.
+Quotients by a singular value that is zero are 0. With full_matrices=True the other columns of U
+and V are an arbitrary basis: exact is what their span alone decides, such as its projector.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..engine.guard import quiet
 from ..engine.primitive import Composite, Opaque
 from .complexes import real
 from .eigen import adapted, has_ties, inverse_gaps, np_eigh, ties
-from .linalg import adjoint, diagonal_of, real_dtype, transposed
+from .linalg import adjoint, diagonal_of
 from .registry import function
 
 __all__ = ["svd"]
@@ -62,7 +63,7 @@ def _svd_rule(t: Any, out: tuple, a: Any, *_: Any, full: bool) -> tuple:
 
 
 def _moved_basis(u: Any, outward: Any, turn: Any, k: int) -> Any:
-    """dU from U^H dU = turn among the first k columns and from where these move out of their span."""
+    """dU: the first k columns turn among themselves, and move out of their span."""
     if u.shape[-2] == k:
         return u @ turn
     u1 = u[..., :k]
@@ -107,7 +108,7 @@ def _smooth_svd(a: Any, full: bool) -> tuple:
 
 
 def _of_hermitian(a: Any) -> tuple:
-    """The singular value decomposition of a Hermitian matrix, from its eigenvectors, as NumPy's."""
+    """The decomposition of a Hermitian matrix from its eigenvectors, with NumPy's signs."""
     w, v = np_eigh(a)
     order = np.argsort(np.abs(w), axis=-1)[..., ::-1]
     w, v = np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)
@@ -128,7 +129,7 @@ def np_svd(
 
 @function(np.linalg.svdvals)
 def np_svdvals(x: Any, /) -> Any:
-    """The singular values, from the decomposition that their derivative needs."""
+    """The singular values, from the decomposition that derivatives need."""
     return _smooth_svd(x, False)[1]
 
 
@@ -141,9 +142,7 @@ _matrix_rank = Opaque(
 
 
 @function(np.linalg.matrix_rank)
-def np_matrix_rank(
-    A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
-) -> Any:
+def np_matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """The rank: locally constant."""
     if A.ndim < 2:
         return np.any(A != 0) * np.ones((), int)

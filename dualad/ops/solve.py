@@ -57,7 +57,7 @@ solve = Linear(
 inverse = Composite(
     lambda a: np.linalg.inv(a),
     lambda t, out, a: -(out @ t @ out),
-    batch=lambda args, mine, **params: inverse(args[0], **params),
+    batch=lambda args, mine: inverse(args[0]),
     name="inv",
 )
 

@@ -631,14 +631,19 @@ def np_diagflat(v: Any, k: int = 0) -> Any:
     return np_diag(np_ravel(v), k)
 
 
+def _below(m: Any, k: int) -> Any:
+    """Where a matrix is on or below its diagonal k."""
+    return np.tri(m.shape[-2:][0], m.shape[-1], k, np.bool_)
+
+
 @function(np.tril)
 def np_tril(m: Any, k: int = 0) -> Any:
-    return np.where(np.tri(*m.shape[-2:], k=k, dtype=bool), m, np.zeros((), m.dtype))
+    return np.where(_below(m, k), m, np.zeros((), m.dtype))
 
 
 @function(np.triu)
 def np_triu(m: Any, k: int = 0) -> Any:
-    return np.where(np.tri(*m.shape[-2:], k=k - 1, dtype=bool), np.zeros((), m.dtype), m)
+    return np.where(_below(m, k - 1), np.zeros((), m.dtype), m)
 
 
 @function(np.copy)

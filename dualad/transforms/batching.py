@@ -95,8 +95,14 @@ class Vectorized:
         n = _batch_size(values, axes)
         step = min(self.chunk_size or max(n, 1), max(n, 1))
         parts = [
-            self._run(trees, [_cut(v, a, lo, lo + step) for v, a in zip(values, axes, strict=True)],
-                      axes, faces, min(step, n - lo), kwargs)
+            self._run(
+                trees,
+                [_cut(v, a, lo, lo + step) for v, a in zip(values, axes, strict=True)],
+                axes,
+                faces,
+                min(step, n - lo),
+                kwargs,
+            )
             for lo in range(0, max(n, 1), step)
         ]
         return _join(parts)
@@ -125,7 +131,8 @@ class Vectorized:
             mapped = [
                 v if a is None else batched(level, v, n) for v, a in zip(values, axes, strict=True)
             ]
-            # What custom functions with a vmap rule are told: the option, and each input as it was given.
+            # What custom functions with a vmap rule are told: the option, and each input as it was
+            # given.
             level.tape = {
                 "randomness": self.randomness,
                 "origins": {
@@ -135,7 +142,8 @@ class Vectorized:
                 },
             }
             inner = [
-                v if a is None else _wrap(v, f) for v, a, f in zip(mapped, axes, faces, strict=True)
+                v if a is None else _wrap(v, f)
+                for v, a, f in zip(mapped, axes, faces, strict=True)
             ]
             out, tree, out_faces = outputs_of(self.f(*rebuild(trees, inner), **kwargs))
             where = spread(self.out_axes, tree, "out_axes")
@@ -158,9 +166,13 @@ def _in_front(x: Any, axis: int, k: int) -> Any:
 
 
 def _batch_size(values: list, axes: list) -> int:
-    sizes = {k: v.shape[0] for k, (v, a) in enumerate(zip(values, axes, strict=True)) if a is not None}
+    sizes = {
+        k: v.shape[0] for k, (v, a) in enumerate(zip(values, axes, strict=True)) if a is not None
+    }
     if not sizes:
-        raise ArgumentError("vmap needs at least one mapped argument: every entry of in_axes is None")
+        raise ArgumentError(
+            "vmap needs at least one mapped argument: every entry of in_axes is None"
+        )
     if len(set(sizes.values())) > 1:
         raise ShapeError(f"the mapped axes have different lengths, by argument leaf: {sizes}")
     return next(iter(sizes.values()))
@@ -197,7 +209,9 @@ def spread(axes: Any, tree: Tree, what: str) -> list[int | None]:
 def _place(level: Level, value: Any, axis: int | None, n: int) -> Any:
     if axis is None:
         if getattr(value, "level", None) is level:
-            raise ShapeError("out_axes is None for an output that differs between the mapped entries")
+            raise ShapeError(
+                "out_axes is None for an output that differs between the mapped entries"
+            )
         return value
     out = unbatch(level, value, n)
     return out if axis == 0 else np.moveaxis(out, 0, axis)
@@ -208,7 +222,8 @@ def _join(parts: Sequence[tuple]) -> Any:
     if len(parts) > 1:
         columns = zip(*(p[0] for p in parts), strict=True)
         results = [
-            c[0] if a is None else np.concatenate(c, axis=a) for c, a in zip(columns, where, strict=True)
+            c[0] if a is None else np.concatenate(c, axis=a)
+            for c, a in zip(columns, where, strict=True)
         ]
     return tree.unflatten(
         [
@@ -216,5 +231,3 @@ def _join(parts: Sequence[tuple]) -> Any:
             for r, f in zip(results, faces, strict=True)
         ]
     )
-
-

@@ -56,7 +56,7 @@ class Input:
 
 
 def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
-    """A plain result as the caller's kind: float for a float, array for an array, Tensor for a Tensor."""
+    """A plain result as the caller's kind: a float for a float, a Tensor for a Tensor."""
     if face is not None:
         return face.wrap(value)
     if isinstance(value, Buffer):
@@ -71,7 +71,7 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
 
 
 def own(value: Any, given: Sequence[Any]) -> Any:
-    """A result the caller may write to: not read only, and not sharing memory with what was given."""
+    """A result the caller may write to: not read only, sharing no memory with what was given."""
     if type(value) is np.ndarray and (
         not value.flags.writeable or any(np.may_share_memory(value, g) for g in given)
     ):
@@ -108,7 +108,8 @@ def outputs_of(out: Any, what: str = "the output") -> tuple[list[Any], Tree, lis
     leaves, tree = flatten(out)
     faces = [getattr(x, "__dualad_face__", None) for x in leaves]
     values = [
-        f.unwrap(x) if f is not None else as_value(x, what) for x, f in zip(leaves, faces, strict=True)
+        f.unwrap(x) if f is not None else as_value(x, what)
+        for x, f in zip(leaves, faces, strict=True)
     ]
     return [_open(v) for v in values], tree, faces
 
@@ -122,7 +123,9 @@ def _open(value: Any) -> Any:
     return value
 
 
-def tangents_for(inputs: Sequence[Input], trees: Sequence[Tree], given: Sequence[Any], what: str) -> list[Any]:
+def tangents_for(
+    inputs: Sequence[Input], trees: Sequence[Tree], given: Sequence[Any], what: str
+) -> list[Any]:
     """One tangent per input, checked against it in structure, shape and dtype."""
     leaves: list[Any] = []
     for k, (tree, tangent) in enumerate(zip(trees, given, strict=True)):

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.codegen import define
 from ..engine.primitive import Composite, Elementwise, Opaque
-from ..engine.traced import UFUNCS, Buffer, TracedArray, as_operand, stack_objects
+from ..engine.traced import Buffer, TracedArray, as_operand, stack_objects
 from ..engine.tree import flatten, tree_map
 from ..errors import ArgumentError, MissingRuleError
 from ..ops.elementwise import NAMESPACE
@@ -33,18 +34,19 @@ def defelementwise(ufunc: Any, *partials: str | Callable[..., Any] | None) -> No
     """
     if not isinstance(ufunc, np.ufunc):
         raise ArgumentError(
-            f"defelementwise takes a NumPy ufunc, got {type(ufunc).__name__}: use @dualad.custom_jvp "
-            f"for a Python function"
+            f"defelementwise takes a NumPy ufunc, got {type(ufunc).__name__}: use "
+            "@dualad.custom_jvp for a Python function"
         )
     if ufunc.nout != 1 or len(partials) != ufunc.nin:
         raise ArgumentError(
-            f"{ufunc.__name__} has {ufunc.nin} inputs and {ufunc.nout} outputs: give one partial per "
-            f"input, for a ufunc of one output (got {len(partials)})"
+            f"{ufunc.__name__} has {ufunc.nin} inputs and {ufunc.nout} outputs: give one partial "
+            f"per input, for a ufunc of one output (got {len(partials)})"
         )
     impl = ufunc if ufunc.types and "O" not in ufunc.types[0] else _object_ufunc(ufunc)
-    UFUNCS[ufunc] = Elementwise(
+    primitive = Elementwise(
         impl, *partials, namespace=NAMESPACE, name=ufunc.__name__, singular=True, builtin=False
     )
+    define(ufunc, primitive)
 
 
 def _object_ufunc(ufunc: Any) -> Callable[..., Any]:
@@ -115,7 +117,8 @@ class custom_jvp:
         faces = [getattr(x, "__dualad_face__", None) for x in leaves]
         face = next((f for f in faces if f is not None), None)
         values = [
-            x if f is None else f.unwrap(x) for x, f in zip(map(as_operand, leaves), faces, strict=True)
+            x if f is None else f.unwrap(x)
+            for x, f in zip(map(as_operand, leaves), faces, strict=True)
         ]
         if not any(isinstance(v, TracedArray) for v in values):
             return self.f(*args, **kwargs)

@@ -57,7 +57,9 @@ def jvp(
         out, tree, faces = outputs_of(result)
         pairs = [push(level, v, strict) for v in out]
         aux = strip(level, aux)
-    primal = tree.unflatten([restore(p, type(p), f) for (p, _), f in zip(pairs, faces, strict=True)])
+    primal = tree.unflatten(
+        [restore(p, type(p), f) for (p, _), f in zip(pairs, faces, strict=True)]
+    )
     tangent = tree.unflatten(
         [restore(own(t, moves), type(t), f) for (_, t), f in zip(pairs, faces, strict=True)]
     )

@@ -35,7 +35,9 @@ class _Jacobian(_Differentiator):
     ):
         super().__init__(f, argnums, has_aux)
         if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
-            raise ArgumentError(f"chunk_size must be a positive integer or None, got {chunk_size!r}")
+            raise ArgumentError(
+                f"chunk_size must be a positive integer or None, got {chunk_size!r}"
+            )
         self.chunk_size, self.holomorphic = chunk_size, holomorphic
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,8 +64,9 @@ class _Jacobian(_Differentiator):
     def _check_dtypes(self, inputs: list[Input]) -> None:
         if any(i.dtype.kind == "c" for i in inputs) and not self.holomorphic:
             raise ShapeError(
-                "a Jacobian with respect to a complex argument is defined for holomorphic functions: "
-                "pass holomorphic=True, or differentiate with respect to real and imaginary part"
+                "a Jacobian with respect to a complex argument is defined for holomorphic "
+                "functions: pass holomorphic=True, or differentiate with respect to real and "
+                "imaginary part"
             )
 
     def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
@@ -92,7 +95,11 @@ class ForwardJacobian(_Jacobian):
         with Level("jacfwd") as outer, Level("jacfwd") as level:
             duals = [
                 i.wrap(make_dual(level, i.value, batched(outer, t, hi - lo)))
-                for i, t in zip(inputs, basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi), strict=True)
+                for i, t in zip(
+                    inputs,
+                    basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi),
+                    strict=True,
+                )
             ]
             result, aux = split_aux(f(*rebuild(trees, duals)), self.has_aux)
             out, tree, faces = outputs_of(result)
@@ -125,9 +132,16 @@ class ReverseJacobian(_Jacobian):
                 blocks.append(self._pull(run, k, np.ones((), out.dtype)[()]))
             else:
                 parts = [self._rows(run, k, out, lo, hi) for lo, hi in self._chunks(n)]
-                whole = parts[0] if len(parts) == 1 else [np.concatenate(p) for p in zip(*parts, strict=True)]
+                whole = (
+                    parts[0]
+                    if len(parts) == 1
+                    else [np.concatenate(p) for p in zip(*parts, strict=True)]
+                )
                 blocks.append(
-                    [np.reshape(b, (*out.shape, *i.shape)) for b, i in zip(whole, run.inputs, strict=True)]
+                    [
+                        np.reshape(b, (*out.shape, *i.shape))
+                        for b, i in zip(whole, run.inputs, strict=True)
+                    ]
                 )
         return blocks
 
@@ -141,15 +155,30 @@ class ReverseJacobian(_Jacobian):
         """Cotangents of the inputs; for holomorphic functions the rows are conjugated back."""
         from ..engine.recorded import sweep
 
-        shares = sweep(run.tape, len(run.inputs), [(run.variables[k], ct)])
-        out = [np.zeros(i.shape, i.dtype) if s is None else s for s, i in zip(shares, run.inputs, strict=True)]
-        return [np.conj(s) if i.dtype.kind == "c" else s for s, i in zip(out, run.inputs, strict=True)]
+        variable = run.variables[k]
+        assert variable is not None
+        shares = sweep(run.tape, len(run.inputs), [(variable, ct)])
+        out = [
+            np.zeros(i.shape, i.dtype) if s is None else s
+            for s, i in zip(shares, run.inputs, strict=True)
+        ]
+        return [
+            np.conj(s) if i.dtype.kind == "c" else s for s, i in zip(out, run.inputs, strict=True)
+        ]
 
 
 class Jacobian(ReverseJacobian):
     """See `jacobian`."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, mode: str = "auto", **options: Any):
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *,
+        mode: str = "auto",
+        **options: Any,
+    ):
         super().__init__(f, argnums, has_aux, **options)
         if mode not in ("auto", "forward", "reverse"):
             raise ArgumentError(f"mode must be 'auto', 'forward' or 'reverse', got {mode!r}")
@@ -312,7 +341,9 @@ def value_and_jacobian(
     (array([1., 4.]), array([[2., 0.],
            [0., 4.]]))
     """
-    return ValueAndJacobian(f, argnums, has_aux, mode=mode, chunk_size=chunk_size, holomorphic=holomorphic)
+    return ValueAndJacobian(
+        f, argnums, has_aux, mode=mode, chunk_size=chunk_size, holomorphic=holomorphic
+    )
 
 
 def hessian(

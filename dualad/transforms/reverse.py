@@ -16,11 +16,21 @@ from ..errors import ArgumentError, ShapeError
 from .boundary import inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import split_aux, strip, zero_like
 
-__all__ = ["Gradient", "Linearized", "Pullback", "ValueAndGradient", "grad", "linear_transpose", "linearize", "value_and_grad", "vjp"]
+__all__ = [
+    "Gradient",
+    "Linearized",
+    "Pullback",
+    "ValueAndGradient",
+    "grad",
+    "linear_transpose",
+    "linearize",
+    "value_and_grad",
+    "vjp",
+]
 
 
 class Recording:
-    """A function run once on recorded tangents: its outputs, its tape, and how they are wrapped."""
+    """A function run once on recorded tangents: its outputs, its tape, how they are wrapped."""
 
     __slots__ = ("aux", "faces", "inputs", "out", "out_tree", "tape", "trees", "variables")
 
@@ -39,7 +49,7 @@ class Recording:
             for i in self.inputs:
                 i.value = kept(i.value)
         with Level(name) as level:
-            self.tape = level.tape = [None] * len(self.inputs)
+            self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             result, aux = split_aux(f(*rebuild(self.trees, leaves)), has_aux)
             values, self.out_tree, self.faces = outputs_of(result)
@@ -68,7 +78,7 @@ class Recording:
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The value of f and its pullback, which maps cotangents of the output to those of the primals.
+    """The value of f and its pullback, from cotangents of the output to those of the primals.
 
     The pullback is the transpose of the recorded tangent program. It may be called many times.
 
@@ -227,16 +237,22 @@ def selected(argnums: Any, n: int) -> tuple[int, ...]:
     nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for k in nums:
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
-            raise ArgumentError(f"argnums must be an integer or a tuple of integers, got {argnums!r}")
+            raise ArgumentError(
+                f"argnums must be an integer or a tuple of integers, got {argnums!r}"
+            )
         if not -n <= k < n:
-            raise ArgumentError(f"argnums={argnums!r}, but the function was called with {n} arguments")
+            raise ArgumentError(
+                f"argnums={argnums!r}, but the function was called with {n} arguments"
+            )
     out = tuple(int(k) % n for k in nums)
     if len(set(out)) != len(out):
         raise ArgumentError(f"argnums={argnums!r} names an argument twice")
     return out
 
 
-def fixing(f: Callable[..., Any], args: tuple, nums: tuple[int, ...], kwargs: dict) -> Callable[..., Any]:
+def fixing(
+    f: Callable[..., Any], args: tuple, nums: tuple[int, ...], kwargs: dict
+) -> Callable[..., Any]:
     """f as a function of the arguments numbered nums alone."""
     if nums == (0,) and len(args) == 1 and not kwargs:
         return f
@@ -269,7 +285,8 @@ class ValueAndGradient(_Differentiator):
         )
         if not run.inputs:
             raise ArgumentError(
-                f"there is nothing to differentiate: argument {self.argnums} of grad holds no array or number"
+                f"there is nothing to differentiate: argument {self.argnums} of grad holds no "
+                "array or number"
             )
         parts = rebuild(run.trees, run.pull([one(run)], free=True))
         return run, tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
@@ -304,7 +321,9 @@ def one(run: Recording) -> Any:
     return np.ones((), out.dtype)[()] if np.dtype(out.dtype).kind == "f" else np.float64(1.0)
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> ValueAndGradient:
+def value_and_grad(
+    f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> ValueAndGradient:
     """A function that gives (f(x), gradient of f at x) in one run; see `grad`.
 
     >>> import dualad

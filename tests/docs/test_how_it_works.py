@@ -1,5 +1,6 @@
 """The machine that docs/how-it-works.md rebuilds is complete, small, and right."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,12 @@ def test_it_states_no_reverse_formula_but_transposes_of_linear_operations(machin
     """Only three classes know how to pull, and none of them knows a function by name."""
     pulls = [k for k, v in machine.items() if isinstance(v, type) and "pull" in vars(v)]
     assert sorted(pulls) == ["Composite", "Elementwise", "Linear", "Program"]
+
+
+def test_the_files_of_the_library_that_it_names_exist():
+    named = re.findall(r"`((?:engine|ops)/\w+\.py)`", PAGE.read_text())
+    assert len(named) > 8
+    assert [f for f in named if not (PAGE.parents[1] / "dualad" / f).exists()] == []
 
 
 def test_it_is_small():

@@ -16,7 +16,9 @@ from dualad.engine.traced import TracedArray, as_operand, raw
 
 ELEMENTWISE = [p for p in PRIMITIVES.values() if isinstance(p, Elementwise)]
 UNARY = [p for p in ELEMENTWISE if len(p.partials) == 1]
-BINARY = [p for p in ELEMENTWISE if len(p.partials) == 2 and p.name not in ("ldexp", "complex_power")]
+BINARY = [
+    p for p in ELEMENTWISE if len(p.partials) == 2 and p.name not in ("ldexp", "complex_power")
+]
 OPERATORS = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -78,7 +80,11 @@ def tangent_of(x):
     t = np.cos(np.arange(np.size(x)) + 1.0).reshape(np.shape(x))
     if np.asarray(x).dtype.kind == "c":
         t = t * (1 - 0.5j)
-    return np.asarray(t, np.asarray(x).dtype)[()] if isinstance(x, np.generic) else np.asarray(t, x.dtype)
+    return (
+        np.asarray(t, np.asarray(x).dtype)[()]
+        if isinstance(x, np.generic)
+        else np.asarray(t, x.dtype)
+    )
 
 
 def derivative(kind, call, *values):
@@ -132,7 +138,10 @@ kinds = pytest.mark.parametrize("kind", ["dual", "recorded"])
 def values_for(primitive):
     complex_too = isinstance(primitive.impl, np.ufunc) and "D" in "".join(primitive.impl.types)
     shift = 1 if primitive.name == "arccosh" else 0
-    return {n: v + v.dtype.type(shift) for n, v in ({**VALUES, **COMPLEX} if complex_too else VALUES).items()}
+    return {
+        n: v + v.dtype.type(shift)
+        for n, v in ({**VALUES, **COMPLEX} if complex_too else VALUES).items()
+    }
 
 
 @kinds
@@ -173,7 +182,10 @@ def broadcastable(*values):
 def test_a_constant_on_either_side(primitive, kind):
     op, rop, general = binary_paths(primitive, kind)
     values = values_for(primitive)
-    constants = {**CONSTANTS, **({} if len(values) == len(VALUES) else {**COMPLEX, "complex": 1 - 2j})}
+    constants = {
+        **CONSTANTS,
+        **({} if len(values) == len(VALUES) else {**COMPLEX, "complex": 1 - 2j}),
+    }
     for value, c in itertools.product(values.values(), constants.values()):
         if broadcastable(value, c) and not (value.dtype.kind == "c" and np.any(np.equal(c, 0))):
             assert_paths_agree(kind, lambda u: op(u, c), lambda u: general(u, c), value)
@@ -189,10 +201,9 @@ def test_operators_and_ufuncs_are_one_operation(name, kind):
     for value, c in itertools.product({**VALUES, **COMPLEX}.values(), CONSTANTS.values()):
         if not broadcastable(value, c) or (name == "remainder" and value.dtype.kind == "c"):
             continue
-        left = c if isinstance(c, list) else c
         assert_paths_agree(kind, lambda u: op(u, c), lambda u: ufunc(u, c), value)
         if not isinstance(c, list):
-            assert_paths_agree(kind, lambda u: op(left, u), lambda u: ufunc(left, u), value)
+            assert_paths_agree(kind, lambda u: op(c, u), lambda u: ufunc(c, u), value)
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -259,7 +270,10 @@ class Stranger:
 def test_an_operator_defers_to_what_it_does_not_know(op):
     with Level("test") as level:
         level.tape = [None]
-        for u in (make_dual(level, np.float64(1), np.float64(1)), recorded(level, np.float64(1), 0)):
+        for u in (
+            make_dual(level, np.float64(1), np.float64(1)),
+            recorded(level, np.float64(1), 0),
+        ):
             assert op(u, Stranger()) == "mine"
             with pytest.raises(TypeError):
                 op(u, "text")

@@ -1,7 +1,8 @@
 """Perturbation confusion: no derivative is ever mixed up with another that is under way.
 
-Siskind and Pearlmutter, "Nesting forward-mode AD in a functional framework" (2008); Manzyuk et
-al., "Perturbation confusion in forward automatic differentiation of higher-order functions" (2019).
+Siskind and Pearlmutter, "Nesting forward-mode AD in a functional framework" (2008);
+Manzyuk et al., "Perturbation confusion in forward automatic differentiation of higher-order
+functions" (2019).
 """
 
 import itertools
@@ -123,7 +124,9 @@ def test_four_levels_in_every_order(modes):
 
 
 @pytest.mark.parametrize("order", range(1, 8))
-@pytest.mark.parametrize("modes", [[by_jvp], [by_grad], [by_jvp, by_grad], [by_grad, by_jvp, by_vjp]])
+@pytest.mark.parametrize(
+    "modes", [[by_jvp], [by_grad], [by_jvp, by_grad], [by_grad, by_jvp, by_vjp]]
+)
 def test_repeated_derivatives_of_one_function(modes, order):
     """The n-th derivative of exp(2 x) is 2**n exp(2 x)."""
     f = lambda x: np.exp(2.0 * x)
@@ -206,7 +209,7 @@ def test_derivative_of_a_fixed_point_that_newton_found_with_inner_derivatives():
 
 
 def test_a_curried_function_cannot_carry_a_perturbation_out():
-    """The "amazing" bug: the derivative of u -> (x -> f(x + u)) may not smuggle u out of its level."""
+    """The "amazing" bug: the derivative of u -> (x -> f(x + u)) may not smuggle u out."""
     kept = []
 
     def shift(u):
@@ -220,9 +223,14 @@ def test_a_curried_function_cannot_carry_a_perturbation_out():
         by_grad(kept[0](kept[0](np.exp)))(1.0)
 
 
-# --- random programs with derivatives inside -------------------------------------------------------
+# --- random programs with derivatives inside -------------------------------------------------
 
-UNARY = {"sin": sympy.sin, "cos": sympy.cos, "tanh": sympy.tanh, "exp": lambda a: sympy.exp(-(a**2))}
+UNARY = {
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tanh": sympy.tanh,
+    "exp": lambda a: sympy.exp(-(a**2)),
+}
 NUMPY = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "exp": lambda a: np.exp(-(a**2))}
 BINARY = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b}
 
@@ -239,7 +247,11 @@ def programs(draw, names=("x",), depth=4, derivatives=2):
     if kind == "constant":
         return ("constant", draw(st.sampled_from([-1.5, -0.5, 0.0, 0.25, 1.0, 2.0])))
     if kind == "unary":
-        return (kind, draw(st.sampled_from(sorted(UNARY))), draw(programs(names, depth - 1, derivatives)))
+        return (
+            kind,
+            draw(st.sampled_from(sorted(UNARY))),
+            draw(programs(names, depth - 1, derivatives)),
+        )
     if kind == "binary":
         sides = [draw(programs(names, depth - 1, derivatives)) for _ in range(2)]
         return (kind, draw(st.sampled_from(sorted(BINARY))), *sides)
@@ -285,13 +297,21 @@ def test_random_programs_agree_with_sympy(program, mode):
     x = sympy.Symbol("x")
     expr = exact(program, {"x": x})
     at = 0.625
-    value, slope = (complex(e.subs(x, sympy.Rational(at)).evalf(30)) for e in (expr, sympy.diff(expr, x)))
-    np.testing.assert_allclose(run(program, {"x": np.float64(at)}), value.real, rtol=1e-9, atol=1e-12)
+    value, slope = (
+        complex(e.subs(x, sympy.Rational(at)).evalf(30)) for e in (expr, sympy.diff(expr, x))
+    )
+    np.testing.assert_allclose(
+        run(program, {"x": np.float64(at)}), value.real, rtol=1e-9, atol=1e-12
+    )
     found = MODES[mode](lambda v: run(program, {"x": v}))(at)
     np.testing.assert_allclose(found, slope.real, rtol=1e-9, atol=1e-11)
 
 
-@given(programs(depth=3, derivatives=1), st.sampled_from([by_jvp, by_grad]), st.sampled_from([by_jvp, by_grad]))
+@given(
+    programs(depth=3, derivatives=1),
+    st.sampled_from([by_jvp, by_grad]),
+    st.sampled_from([by_jvp, by_grad]),
+)
 def test_second_derivatives_of_random_programs_agree_with_sympy(program, outer, inner):
     x = sympy.Symbol("x")
     curvature = sympy.diff(exact(program, {"x": x}), x, 2)

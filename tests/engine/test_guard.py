@@ -4,8 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import dualad
@@ -101,7 +100,7 @@ def test_the_error_state_belongs_to_its_thread():
     assert seen == ["warn"]
 
 
-# --- in both modes ------------------------------------------------------------------------------------
+# --- in both modes ---------------------------------------------------------------------------
 
 STEEP = {
     "sqrt": (np.sqrt, 0.0),

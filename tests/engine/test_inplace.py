@@ -23,7 +23,7 @@ def both_modes(f, x, jacobian):
     np.testing.assert_allclose(np.stack(applied, -1).reshape(-1, n), jacobian.reshape(-1, n))
 
 
-# --- assignment ----------------------------------------------------------------------------------
+# --- assignment ------------------------------------------------------------------------------
 
 
 def test_an_entry_is_replaced():
@@ -127,7 +127,7 @@ def test_a_value_that_is_broadcast_into_place():
     both_modes(f, x0, expected)
 
 
-# --- augmented assignment ------------------------------------------------------------------------
+# --- augmented assignment --------------------------------------------------------------------
 
 
 def test_augmented_operators_change_the_array_itself():
@@ -166,7 +166,7 @@ def test_the_argument_of_the_caller_is_not_changed():
     both_modes(f, x, np.diag([0.0, 2.0, 2.0]))
 
 
-# --- views -----------------------------------------------------------------------------------------
+# --- views -----------------------------------------------------------------------------------
 
 
 def test_writing_through_a_view_writes_to_its_base():
@@ -216,7 +216,7 @@ def test_views_of_views_of_a_buffer():
     both_modes(f, x0, expected)
 
 
-# --- out= ---------------------------------------------------------------------------------------------
+# --- out= ------------------------------------------------------------------------------------
 
 
 def test_a_ufunc_with_out():
@@ -244,7 +244,7 @@ def test_where_without_out_leaves_entries_undefined_and_is_refused():
         dualad.jvp(lambda x: np.sin(x, where=x > 0), (x0,), (x0,))
 
 
-# --- what is refused -------------------------------------------------------------------------------------
+# --- what is refused -------------------------------------------------------------------------
 
 
 def test_a_plain_array_does_not_take_a_traced_value_silently():
@@ -300,7 +300,7 @@ def test_writing_an_inner_value_into_an_array_of_an_outer_level():
     both_modes(f, x0, [0.0, 4.0, 0.0])
 
 
-# --- levels and batches ------------------------------------------------------------------------------------
+# --- levels and batches ----------------------------------------------------------------------
 
 
 def test_second_derivatives_through_a_buffer():

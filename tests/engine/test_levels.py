@@ -25,7 +25,9 @@ TRANSFORMATIONS = {
     "jacrev": lambda f: dualad.jacrev(f)(1.5),
     "hessian": lambda f: dualad.hessian(f)(1.5),
 }
-each_transformation = pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
+each_transformation = pytest.mark.parametrize(
+    "transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS
+)
 
 USES = {
     "operator": lambda v: v + 1.0,
@@ -106,7 +108,7 @@ def test_a_leaked_value_cannot_be_pickled():
         pickle.dumps(leak(TRANSFORMATIONS["jvp"]))
 
 
-# --- ranks and nesting --------------------------------------------------------------------------------
+# --- ranks and nesting -----------------------------------------------------------------------
 
 
 def test_ranks_are_never_used_again():
@@ -137,7 +139,7 @@ def test_the_highest_level_handles_an_operation_whatever_the_order_of_arguments(
     np.testing.assert_allclose(slopes, [1, 1, 1, 0, 0, -1 / 25])
 
 
-# --- exceptions ----------------------------------------------------------------------------------------
+# --- exceptions ------------------------------------------------------------------------------
 
 
 @each_transformation
@@ -176,7 +178,7 @@ def test_a_failed_operation_leaves_no_trace():
     np.testing.assert_array_equal(dualad.grad(f)(np.array([2.0, 3.0])), [3.0, 2.0])
 
 
-# --- generators, threads, contexts ----------------------------------------------------------------------
+# --- generators, threads, contexts -----------------------------------------------------------
 
 
 def test_a_generator_that_outlives_its_level_is_refused():
@@ -296,7 +298,7 @@ def test_a_copied_context_computes_the_same():
     np.testing.assert_allclose(dualad.grad(f)(0.5), np.cos(0.5) * 0.5 + np.sin(0.5))
 
 
-# --- dual levels ------------------------------------------------------------------------------------------
+# --- dual levels -----------------------------------------------------------------------------
 
 fwd = pytest.importorskip("dualad.autograd.forward_ad") if hasattr(dualad, "autograd") else None
 needs_dual_levels = pytest.mark.skipif(fwd is None, reason="dual levels are not there")

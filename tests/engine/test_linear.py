@@ -19,7 +19,7 @@ def program_of(f, *shapes, out=(3,)):
     )
 
 
-# --- what is not linear ----------------------------------------------------------------------------
+# --- what is not linear ----------------------------------------------------------------------
 
 NOT_LINEAR = {
     "constant plus tangent": (lambda t: t + 1.0, "add"),
@@ -45,7 +45,9 @@ NOT_LINEAR = {
 
 @pytest.mark.parametrize("f, operation", NOT_LINEAR.values(), ids=NOT_LINEAR)
 def test_what_is_not_linear_is_an_error_that_names_the_operation(f, operation):
-    with pytest.raises(LinearityError, match=rf"not linear.*\b{operation}\b|\b{operation}\b.*not linear"):
+    with pytest.raises(
+        LinearityError, match=rf"not linear.*\b{operation}\b|\b{operation}\b.*not linear"
+    ):
         program_of(f)
 
 
@@ -100,7 +102,9 @@ def test_writing_into_a_fresh_buffer_is_recorded():
 
     program = program_of(rule)
     np.testing.assert_array_equal(program(x0)[0], [2.2, 0.3, -0.7])
-    np.testing.assert_array_equal(program.transpose()(np.array([1.0, 10.0, 100.0]))[0], [10, 100, 2])
+    np.testing.assert_array_equal(
+        program.transpose()(np.array([1.0, 10.0, 100.0]))[0], [10, 100, 2]
+    )
 
 
 def test_decisions_by_the_primal_are_free():
@@ -129,7 +133,7 @@ def test_linear_transpose_refuses_a_nonlinear_function():
         dualad.linear_transpose(lambda x: A @ x + 1.0, x0)(np.ones(2))
 
 
-# --- what the program is -----------------------------------------------------------------------------
+# --- what the program is ---------------------------------------------------------------------
 
 LINEAR = {
     "matrix": (lambda t: A @ t, (2,)),
@@ -167,7 +171,9 @@ def test_program_transpose_and_source_are_one_matrix(f, shape):
         exec(p.source("linear"), scope)
         ran = matrix_of(lambda t: scope["linear"](t.reshape(size))[0], m.shape[1])
         np.testing.assert_allclose(ran, m)
-        np.testing.assert_allclose(matrix_of(lambda t: p.function()(t.reshape(size))[0], m.shape[1]), m)
+        np.testing.assert_allclose(
+            matrix_of(lambda t: p.function()(t.reshape(size))[0], m.shape[1]), m
+        )
 
 
 def test_source_with_transpose_is_the_source_of_the_transpose():
@@ -239,7 +245,7 @@ def test_values_that_print_badly():
     assert program.function()(np.complex128(1j))[0] == (1 - 2j) * 1j
 
 
-# --- from functions -------------------------------------------------------------------------------------
+# --- from functions --------------------------------------------------------------------------
 
 
 def test_the_program_of_a_function_is_its_jacobian():
@@ -268,7 +274,9 @@ def test_a_zero_tangent_wins_over_an_infinite_coefficient():
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.complex128, np.longdouble])
 def test_the_adjoint_in_other_dtypes(dtype):
     rng = np.random.default_rng(3)
-    m = rng.normal(size=(2, 3)) + (1j * rng.normal(size=(2, 3)) if np.dtype(dtype).kind == "c" else 0)
+    m = rng.normal(size=(2, 3)) + (
+        1j * rng.normal(size=(2, 3)) if np.dtype(dtype).kind == "c" else 0
+    )
     spec = [Spec((3,), np.dtype(dtype))], [Spec((2,), np.dtype(dtype))]
     program = trace_linear(lambda t: (m @ t,), *spec)
     v = (rng.normal(size=3) + (1j if np.dtype(dtype).kind == "c" else 0)).astype(dtype)

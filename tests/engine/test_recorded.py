@@ -12,7 +12,7 @@ import pytest
 import dualad
 from dualad.engine.traced import raw
 
-# --- long chains ---------------------------------------------------------------------------------
+# --- long chains -----------------------------------------------------------------------------
 
 
 def chain(x, n):
@@ -70,7 +70,7 @@ def test_there_are_no_reference_cycles():
         gc.enable()
 
 
-# --- what an entry keeps -----------------------------------------------------------------------------
+# --- what an entry keeps ---------------------------------------------------------------------
 
 FORGETS = {
     "sum with a constant": lambda y: y + 1.0,
@@ -140,7 +140,7 @@ def test_a_result_with_zero_derivative_is_not_recorded():
     assert dualad.grad(lambda x: np.sum(np.floor(x)))(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
 
 
-# --- the cost of indexing -------------------------------------------------------------------------------
+# --- the cost of indexing --------------------------------------------------------------------
 
 
 def count_items(x):
@@ -222,7 +222,7 @@ def test_the_time_of_indexing_grows_with_the_length_not_with_its_square(f):
     assert seconds(8000) < 25 * seconds(1000) + 0.05
 
 
-# --- shares ------------------------------------------------------------------------------------------------
+# --- shares ----------------------------------------------------------------------------------
 
 
 def test_a_variable_used_many_times_collects_all_its_shares():
@@ -273,7 +273,9 @@ def test_outputs_that_are_one_variable_or_none():
     assert y[2] == 2.0
 
 
-@pytest.mark.parametrize("shapes", [((3,), (2, 3)), ((2, 1), (3,)), ((), (3,)), ((1,), ()), ((0,), (1,))])
+@pytest.mark.parametrize(
+    "shapes", [((3,), (2, 3)), ((2, 1), (3,)), ((), (3,)), ((1,), ()), ((0,), (1,))]
+)
 def test_broadcast_arguments_get_the_sum_of_their_shares(shapes):
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=s)[()] for s in shapes)
@@ -298,7 +300,7 @@ def test_cotangents_take_the_dtype_of_their_argument():
     np.testing.assert_allclose(shares[0], np.real((np.array([1 - 1j, 1j])) * np.conj(b * z)))
 
 
-# --- constants ------------------------------------------------------------------------------------------------
+# --- constants -------------------------------------------------------------------------------
 
 
 def test_a_constant_that_is_overwritten_later_was_read_before():
@@ -326,7 +328,7 @@ def test_an_argument_that_is_overwritten_after_vjp_was_read_before():
     np.testing.assert_array_equal(f_lin(np.ones(2)), expected)
 
 
-# --- zero meets infinity ------------------------------------------------------------------------------------------
+# --- zero meets infinity ---------------------------------------------------------------------
 
 
 def test_the_branch_not_taken_cannot_poison_a_gradient():
@@ -340,7 +342,9 @@ def test_the_branch_not_taken_cannot_poison_a_gradient():
 
 
 def test_a_gradient_that_is_infinite_stays_infinite():
-    np.testing.assert_array_equal(dualad.grad(lambda x: np.sum(np.sqrt(x)))(np.array([0.0, 1.0])), [np.inf, 0.5])
+    np.testing.assert_array_equal(
+        dualad.grad(lambda x: np.sum(np.sqrt(x)))(np.array([0.0, 1.0])), [np.inf, 0.5]
+    )
 
 
 def test_a_nan_in_the_seed_is_handed_on():

@@ -71,7 +71,11 @@ def test_tree_map_changes_leaves_and_nothing_else(x):
 
 
 def test_kinds_of_containers_are_kept():
-    x = {"a": Point(1.0, [2.0]), "b": (Rates(3.0), None), "c": collections.OrderedDict(z=4.0, y=5.0)}
+    x = {
+        "a": Point(1.0, [2.0]),
+        "b": (Rates(3.0), None),
+        "c": collections.OrderedDict(z=4.0, y=5.0),
+    }
     again = tree_map(lambda v: v + 1, x)
     assert again == {
         "a": Point(2.0, [3.0]),
@@ -103,7 +107,11 @@ MISMATCHES = [
     (None, 1.0, r"the primal has None there"),
     ({"a": 1.0}, {"b": 1.0}, r"the keys \[\"'b'\"\], but the primal has \[\"'a'\"\]"),
     ({"a": {"b": [1.0]}}, {"a": {"b": 2.0}}, r"the tangent\['a'\]\['b'\] is a float"),
-    ([1.0, (2.0, 3.0)], [1.0, (2.0,)], r"the tangent\[1\] has 1 entries, but the primal\[1\] has 2"),
+    (
+        [1.0, (2.0, 3.0)],
+        [1.0, (2.0,)],
+        r"the tangent\[1\] has 1 entries, but the primal\[1\] has 2",
+    ),
     (Rates([1.0]), Rates(1.0), r"the tangent\.birth is a float, but the primal\.birth"),
 ]
 
@@ -135,7 +143,7 @@ def test_derivatives_come_in_the_container_of_their_argument():
 
 def test_outputs_come_in_the_container_that_the_function_returned():
     f = lambda x: {"a": [x, x**2], "b": Point(np.sin(x), 1.0)}
-    out, tangent = dualad.jvp(f, (0.5,), (1.0,))
+    _, tangent = dualad.jvp(f, (0.5,), (1.0,))
     assert type(tangent["b"]) is Point and tangent["a"] == [1.0, 1.0] and tangent["b"].y == 0.0
     _, pullback = dualad.vjp(f, 0.5)
     (share,) = pullback({"b": Point(0.0, 0.0), "a": [1.0, 10.0]})

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from agreement import like, linear, same
 
 import dualad
-from agreement import like, linear, same
 
 X = np.arange(12.0).reshape(3, 4)
 V = np.arange(5.0)
@@ -34,7 +34,11 @@ WRITES = [
     ("place_cycled", lambda y, v: np.place(y, MASK, v[:2]), V),
     ("putmask", lambda y, v: np.putmask(y, MASK, v), X),
     ("putmask_cycled", lambda y, v: np.putmask(y, MASK, v), V),
-    ("put_along_axis", lambda y, v: np.put_along_axis(y, np.array([[1], [3], [1]]), v, 1), V[:3, None]),
+    (
+        "put_along_axis",
+        lambda y, v: np.put_along_axis(y, np.array([[1], [3], [1]]), v, 1),
+        V[:3, None],
+    ),
     ("put_along_rows", lambda y, v: np.put_along_axis(y, np.array([[1, 0, 2, 2]]), v, 0), V[:4]),
     ("copyto", np.copyto, X),
     ("copyto_row", np.copyto, V[:4]),
@@ -76,7 +80,9 @@ def test_an_index_per_entry_of_a_batch():
     weight = like(np.zeros(4))
     gradient = lambda k, w: dualad.grad(lambda u: np.sum(weight * counts(k, u)))(w)
     same(dualad.vmap(gradient)(at, v), weight[at])
-    put = lambda k, w: writes(lambda y: np.put_along_axis(y, k, w, 0))(np.zeros_like(w, shape=(4,)))
+    put = lambda k, w: writes(lambda y: np.put_along_axis(y, k, w, 0))(
+        np.zeros_like(w, shape=(4,))
+    )
     for row, k, w in zip(dualad.vmap(put)(at, v), at, v, strict=True):
         expected = np.zeros(4)
         expected[k] = w

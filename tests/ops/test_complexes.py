@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from agreement import agrees, inner, like, linear, same
 
 import dualad
-from agreement import agrees, inner, like, linear, same
 
 Z = np.array([[1.0 + 0.5j, -2.0 + 3.0j], [0.25 - 4.0j, -1.0 - 1.0j]])
 DZ = np.array([[0.3 - 1.0j, 2.0 + 0.7j], [-1.5 + 0.2j, 0.1 + 0.9j]])
@@ -76,7 +76,10 @@ def test_angle(deg):
 def test_angle_of_real_numbers_is_constant():
     x = np.array([-2.0, 3.0, 0.0, -0.0])
     same(dualad.jvp(np.angle, (x,), (np.ones(4),)), (np.angle(x), np.zeros(4)))
-    assert dualad.jvp(np.angle, (x.astype(np.float32),), (x.astype(np.float32),))[0].dtype == np.float32
+    assert (
+        dualad.jvp(np.angle, (x.astype(np.float32),), (x.astype(np.float32),))[0].dtype
+        == np.float32
+    )
 
 
 def test_sign_of_a_complex_number():

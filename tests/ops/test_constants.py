@@ -1,13 +1,13 @@
-"""What carries no derivative: results are NumPy's, plain, and usable as such inside a derivative."""
+"""What carries no derivative: NumPy's results, plain, and usable as such inside a derivative."""
 
 import math
 import warnings
 
 import numpy as np
 import pytest
+from agreement import like, same
 
 import dualad
-from agreement import like, same
 from dualad.engine.traced import Buffer, TracedArray
 
 X = np.array([[-1.3, 0.2, 2.7], [0.0, -0.0, 5.5]])
@@ -16,7 +16,7 @@ ODD = np.array([1.0, np.nan, np.inf, -np.inf, -0.0, 0.0])
 
 
 def inside(f, *xs):
-    """What f gives inside a jvp and inside a grad, which must agree; on values of two levels too."""
+    """What f gives inside a jvp, inside a grad, and inside both, which must agree."""
     seen = []
 
     def watch(*vs):
@@ -32,7 +32,7 @@ def inside(f, *xs):
     return seen[0]
 
 
-# --- predicates ------------------------------------------------------------------------------------
+# --- predicates ----------------------------------------------------------------------------------
 
 OF_ONE = [
     np.isnan, np.isfinite, np.isinf, np.signbit, np.logical_not, np.isposinf, np.isneginf,
@@ -86,9 +86,9 @@ def test_comparison_operators(f):
 
 def test_comparison_with_what_is_not_a_number():
     def f(x):
-        assert x != "name" and not (x == None) and x not in ("ab", None)  # noqa: E711
+        assert x != "name" and not x == None and x not in ("ab", None)  # noqa: E711
         with pytest.raises(TypeError):
-            x < "name"  # noqa: B015
+            x < "name"
         assert {x: 1}[x] == 1 and x in {x}
         return x
 
@@ -130,12 +130,18 @@ def test_a_batched_truth_cannot_branch():
 
 
 def test_a_comparison_is_not_linear():
-    for f in (lambda t: t * (t > 0), lambda t: t if t > 0 else 0.0 * t, np.floor, np.isnan, np.argmax):
+    for f in (
+        lambda t: t * (t > 0),
+        lambda t: t if t > 0 else 0.0 * t,
+        np.floor,
+        np.isnan,
+        np.argmax,
+    ):
         with pytest.raises(RuntimeError, match="not linear"):
             dualad.linear_transpose(f, 1.0 if f is not np.argmax else np.ones(2))
 
 
-# --- step functions ------------------------------------------------------------------------------------
+# --- step functions ------------------------------------------------------------------------------
 
 STEPS = [
     np.floor, np.ceil, np.rint, np.trunc, np.sign, np.fix, np.round, np.around, np.spacing,
@@ -218,7 +224,7 @@ def test_integer_and_logical_operators_along_a_batch():
     same(dualad.vmap(lambda v: np.where((v > 0) & ~(v > 1), v, 0.0))(x), np.array([0.5, 0, 0]))
 
 
-# --- indices -------------------------------------------------------------------------------------------
+# --- indices -------------------------------------------------------------------------------------
 
 A = np.array([[3.0, 1.0, 2.0, 2.5], [9.0, -4.0, 0.0, 9.5], [1.0, 7.0, 6.0, -8.0]])
 INDEX = [
@@ -286,7 +292,7 @@ def test_unordered_bins_are_refused():
         dualad.jvp(lambda x: np.digitize(x, [1.0, 0.0, 2.0]), (A,), (A,))
 
 
-# --- what needs no value, and text ---------------------------------------------------------------------
+# --- what needs no value, and text ---------------------------------------------------------------
 
 
 def test_types_and_shapes():
@@ -296,7 +302,9 @@ def test_types_and_shapes():
         assert np.can_cast(x, np.complex128) and np.min_scalar_type(x) == np.float64
         assert np.common_type(x, x.astype(np.float32)) is np.float64
         assert np.isrealobj(x) and not np.iscomplexobj(x) and np.iscomplexobj(x + 0j)
-        assert np.shape(x) == (3, 4) and np.ndim(x) == 2 and np.size(x) == 12 and np.size(x, 1) == 4
+        assert (
+            np.shape(x) == (3, 4) and np.ndim(x) == 2 and np.size(x) == 12 and np.size(x, 1) == 4
+        )
         return np.sum(x)
 
     same(dualad.grad(f)(A), np.ones((3, 4)))
@@ -313,7 +321,9 @@ def test_memory():
         return np.sum(y)
 
     same(dualad.grad(f)(A), np.ones((3, 4)))
-    same(dualad.linear_transpose(lambda t: t if np.shares_memory(t, t) else 0 * t, 1.0)(2.0), (2.0,))
+    same(
+        dualad.linear_transpose(lambda t: t if np.shares_memory(t, t) else 0 * t, 1.0)(2.0), (2.0,)
+    )
 
 
 def test_text_shows_the_value():
@@ -329,7 +339,7 @@ def test_text_shows_the_value():
     dualad.linear_transpose(lambda t: t if "float64" in np.array_repr(t) else None, 1.0)(1.0)
 
 
-# --- fresh buffers ----------------------------------------------------------------------------------------
+# --- fresh buffers -------------------------------------------------------------------------------
 
 BUFFERS = [
     (np.zeros_like, {}),

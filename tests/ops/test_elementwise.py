@@ -26,7 +26,7 @@ RNG = np.random.default_rng(20)
 SIGNS = RNG.choice([-1.0, 1.0], 60)
 
 
-# --- domains: where the slopes are compared ---------------------------------------------------
+# --- domains: where the slopes are compared --------------------------------------------------
 
 ORDINARY = np.concatenate([[0.5, -0.5, 1.5, -2.0, 3.0, -7.25], RNG.normal(size=40) * 3])
 TINY = 10.0 ** RNG.uniform(-300, -3, 60) * SIGNS
@@ -104,6 +104,8 @@ POWERS = together(
 SCALED = (RNG.choice(MODERATE, 60), RNG.integers(-30, 30, 60).astype(float))
 POLYNOMIAL = (np.concatenate([MODERATE, ORDINARY]), np.array([1.0, 2.0, 3.0, 5.0, 12.0]))
 ANY_PAIR = together(pairs(REAL, REAL), pairs(ORDINARY, ORDINARY), near(REAL), near(ORDINARY))
+ORDINARIES = pairs(ORDINARY, ORDINARY)
+NEAR_ZERO = np.concatenate([TINY, RNG.uniform(-3, 3, 80)])
 BOUNDS = (untied(REAL)[0][:120], untied(REAL)[0][:120], untied(TINY)[0][:120])
 LOGARITHMS = together(pairs(EXPONENTS, EXPONENTS), near(EXPONENTS), near(HUGE))
 
@@ -122,8 +124,8 @@ COUNTERPARTS = {
     "reciprocal":       one(1 / x, REAL),
     "sqrt":             one(sqrt(x), POSITIVE),
     "cbrt":             one(odd(sympy.cbrt), REAL, 6),
-    "remainder":        two(x - q * y, pairs(ORDINARY, ORDINARY), jumps=lambda a, b: mpmath.floor(a / b)),
-    "fmod":             two(x - q * y, pairs(ORDINARY, ORDINARY), jumps=lambda a, b: toward_zero(a / b)),
+    "remainder":        two(x - q * y, ORDINARIES, jumps=lambda a, b: mpmath.floor(a / b)),
+    "fmod":             two(x - q * y, ORDINARIES, jumps=lambda a, b: toward_zero(a / b)),
     "hypot":            two(sqrt(x**2 + y**2), ANY_PAIR),
     "exp":              one(sympy.exp(x), EXPONENTS),
     "exp2":             one(2**x, EXPONENTS),
@@ -152,8 +154,7 @@ COUNTERPARTS = {
     "radians":          one(x * pi / 180, REAL),
     "rad2deg":          one(x * 180 / pi, REAL),
     "degrees":          one(x * 180 / pi, REAL),
-    "sinc":             one(sympy.sin(pi * x) / (pi * x), np.concatenate([TINY, RNG.uniform(-3, 3, 80)]), 40,
-                            absolute=4 * EPS),
+    "sinc":             one(sympy.sin(pi * x) / (pi * x), NEAR_ZERO, 40, absolute=4 * EPS),
     "absolute":         one(odd(lambda v: v) * Piecewise((1, x > 0), (-1, True)), REAL),
     "fabs":             one(odd(lambda v: v) * Piecewise((1, x > 0), (-1, True)), REAL),
     "maximum":          two(Piecewise((x, x > y), (y, True)), untied(REAL)),
@@ -165,7 +166,7 @@ COUNTERPARTS = {
     "mantissa":         one(x / q, MODERATE, jumps=lambda v: mpmath.mpf(2) ** mpmath.frexp(v)[1]),
     "ldexp":            two(x * 2**y, SCALED, arguments=1),
     "heaviside":        two(Piecewise((0, x < 0), (1, True)) + 0 * y, pairs(REAL, REAL)),
-    "nextafter":        two(x, pairs(ORDINARY, ORDINARY)),
+    "nextafter":        two(x, ORDINARIES),
     "clip":             Counterpart(Piecewise((z, z < Piecewise((y, x < y), (x, True))),
                                               (y, x < y), (x, True)), BOUNDS),
     "complex_power":    two(x**y, POWERS, 1000),
@@ -189,7 +190,7 @@ def test_every_elementwise_primitive_has_a_counterpart():
     assert set(ELEMENTWISE) == set(COUNTERPARTS)
 
 
-# --- symbolically -------------------------------------------------------------------------------
+# --- symbolically ----------------------------------------------------------------------------
 
 SYMBOLIC = {
     **{n: getattr(sympy, n) for n in ("exp", "log", "sin", "cos", "sinh", "cosh", "sqrt", "sign")},
@@ -216,7 +217,7 @@ def test_formula_is_the_derivative(name):
             assert sympy.simplify(difference.subs(x, sympy.Symbol("x", positive=True))) == 0
 
 
-# --- numerically --------------------------------------------------------------------------------
+# --- numerically -----------------------------------------------------------------------------
 
 
 #: The function a user calls, where it is not the one that the primitive applies.
@@ -338,7 +339,7 @@ def test_slopes_where_the_textbook_formula_fails(f, args, slopes):
             np.testing.assert_allclose(found, [float(expected)], rtol=1e-14, atol=1e-320)
 
 
-# --- edges --------------------------------------------------------------------------------------
+# --- edges -----------------------------------------------------------------------------------
 
 INF, NAN = np.inf, np.nan
 EDGES = [
@@ -445,7 +446,7 @@ def test_a_zero_tangent_stays_zero_at_an_edge(f, args):
             assert g[1] == 0.0
 
 
-# --- warnings -----------------------------------------------------------------------------------
+# --- warnings --------------------------------------------------------------------------------
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.0, INF, -INF, NAN]
 SPECIAL += [1e-310, -1e-200, 1e200, 1e308, -1e308, 710.0, -746.0, 1e-20]
@@ -512,7 +513,7 @@ def test_an_error_state_of_the_function_holds_for_its_derivative():
     np.testing.assert_allclose(tangent, np.log(2.0) - 1.0)
 
 
-# --- higher order ---------------------------------------------------------------------------------
+# --- higher order ----------------------------------------------------------------------------
 
 #: points for second derivatives beside the ordinary ones
 CURVED = {
@@ -538,7 +539,10 @@ def curved_points(name):
     if name in CURVED:
         return CURVED[name]
     lo = 0.3 if len(COUNTERPARTS[name].points) == 1 else 0.4
-    return [(lo, -0.6)[: len(COUNTERPARTS[name].points)], (0.7, 0.2)[: len(COUNTERPARTS[name].points)]]
+    return [
+        (lo, -0.6)[: len(COUNTERPARTS[name].points)],
+        (0.7, 0.2)[: len(COUNTERPARTS[name].points)],
+    ]
 
 
 def second(outer, inner, f, at, i, j):
@@ -571,10 +575,14 @@ def test_second_derivatives_are_those_of_the_counterpart(name, inner, outer):
             else:
                 exact = float(sympy.re(derivative.subs(subs).evalf(30)))
             found = second(outer, inner, g, at[: len(variables)], i, j)
-            np.testing.assert_allclose(found, exact, rtol=1e-9, atol=1e-12, err_msg=f"{at} {a} {b}")
+            np.testing.assert_allclose(
+                found, exact, rtol=1e-9, atol=1e-12, err_msg=f"{at} {a} {b}"
+            )
 
 
-@pytest.mark.parametrize("name", ["exp", "tanh", "log", "arctan", "sqrt", "sinc", "arcsinh", "cbrt"])
+@pytest.mark.parametrize(
+    "name", ["exp", "tanh", "log", "arctan", "sqrt", "sinc", "arcsinh", "cbrt"]
+)
 def test_fourth_derivatives_by_forward_mode(name):
     f, expr = function_of(name), COUNTERPARTS[name].expr
     g = f
@@ -584,7 +592,7 @@ def test_fourth_derivatives_by_forward_mode(name):
     np.testing.assert_allclose(g(0.7), exact, rtol=1e-8)
 
 
-# --- complex ----------------------------------------------------------------------------------------
+# --- complex ---------------------------------------------------------------------------------
 
 HOLOMORPHIC = sorted(
     n
@@ -620,7 +628,7 @@ def test_complex_extrema_pick_by_the_order_that_numpy_has(op, first):
     assert t == first * (1.0 + 1j)
 
 
-# --- dtypes -------------------------------------------------------------------------------------------
+# --- dtypes ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble, np.float16])

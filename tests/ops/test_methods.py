@@ -6,10 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
+from agreement import agrees, like, linear, same
 
 import dualad
-from agreement import agrees, like, linear, same
-from dualad.engine.traced import TracedArray
 
 X = np.array([[3.0, 1.0, 2.5, -4.0], [0.5, -2.0, 6.0, 9.0], [7.0, 8.0, -1.0, 0.25]])
 CUBE = np.arange(24.0).reshape(2, 3, 4)
@@ -104,18 +103,28 @@ def test_methods_without_derivative():
 
 
 def test_transpose_of_three_axes():
-    for f in (lambda x: x.T, lambda x: x.mT, lambda x: x.transpose(2, 0, 1), lambda x: x.swapaxes(0, 2)):
+    for f in (
+        lambda x: x.T,
+        lambda x: x.mT,
+        lambda x: x.transpose(2, 0, 1),
+        lambda x: x.swapaxes(0, 2),
+    ):
         linear(f, like(CUBE))
     with pytest.raises(ValueError, match="2-dimensional"):
         dualad.jvp(lambda x: x.mT, (X[0],), (X[0],))
 
 
-# --- dtype ----------------------------------------------------------------------------------------------
+# --- dtype ---------------------------------------------------------------------------------------
 
 
 def test_astype_between_floats_keeps_the_derivative():
-    for have, want in [(np.float64, np.float32), (np.float32, np.float64), (np.float64, np.complex128),
-                       (np.float32, np.longdouble), (np.complex128, np.complex64)]:
+    for have, want in [
+        (np.float64, np.float32),
+        (np.float32, np.float64),
+        (np.float64, np.complex128),
+        (np.float32, np.longdouble),
+        (np.complex128, np.complex64),
+    ]:
         x = like(np.asarray(X, have))
         f = lambda v: v.astype(want)
         agrees(f, (x,), (x,), f(x))
@@ -158,7 +167,7 @@ def test_astype_without_copy_is_the_array_itself():
     dualad.jvp(f, (X,), (X,))
 
 
-# --- in place -------------------------------------------------------------------------------------------
+# --- in place ------------------------------------------------------------------------------------
 
 
 def test_augmented_assignment_changes_the_array_for_all_its_names():
@@ -177,9 +186,7 @@ def test_augmented_assignment_changes_the_array_for_all_its_names():
     agrees(f, (X,), (X,), (2 * X - 1) * X)
 
 
-@pytest.mark.parametrize(
-    "name", ["add", "sub", "mul", "truediv", "mod", "pow", "floordiv"]
-)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "mod", "pow", "floordiv"])
 def test_augmented_operators_are_the_operators(name):
     """For arrays in place, with the derivative of the plain operator."""
     plain, augmented = getattr(operator, name), getattr(operator, "i" + name)
@@ -309,13 +316,18 @@ def test_base_of_a_view():
     dualad.jvp(f, (X,), (X,))
 
 
-# --- copies --------------------------------------------------------------------------------------------
+# --- copies --------------------------------------------------------------------------------------
 
 
 def test_copies_keep_the_derivative_and_part_from_the_original():
     def f(x):
         y = x * 1.0
-        others = [copy.copy(y), copy.deepcopy(y), y.copy(), copy.deepcopy({"state": [y]})["state"][0]]
+        others = [
+            copy.copy(y),
+            copy.deepcopy(y),
+            y.copy(),
+            copy.deepcopy({"state": [y]})["state"][0],
+        ]
         y *= 100.0
         for other in others:
             other += 1.0
@@ -329,9 +341,19 @@ def test_pickling_is_refused():
         dualad.jvp(lambda x: pickle.dumps(x), (X,), (X,))
 
 
-# --- what is refused --------------------------------------------------------------------------------------
+# --- what is refused -----------------------------------------------------------------------------
 
-NO_ATTRIBUTE = ["data", "ctypes", "strides", "flags", "tobytes", "tofile", "dump", "byteswap", "resize"]
+NO_ATTRIBUTE = [
+    "data",
+    "ctypes",
+    "strides",
+    "flags",
+    "tobytes",
+    "tofile",
+    "dump",
+    "byteswap",
+    "resize",
+]
 
 
 @pytest.mark.parametrize("name", NO_ATTRIBUTE)
@@ -349,7 +371,7 @@ def test_memory_is_refused_with_a_reason(name):
 
 
 def test_conversions_are_refused():
-    for f in (float, int, complex, lambda x: x.item(), lambda x: [1, 2, 3][x], bytes, memoryview):
+    for f in (float, int, complex, lambda x: [1, 2, 3][x], bytes, memoryview):
         with pytest.raises(TypeError):
             dualad.jvp(f, (1.0,), (1.0,))
         with pytest.raises(TypeError):
@@ -357,6 +379,17 @@ def test_conversions_are_refused():
     for f in (np.asarray, np.array, lambda x: x.view(np.int64), lambda x: np.zeros(12)[x]):
         with pytest.raises((TypeError, IndexError)):
             dualad.jvp(f, (X,), (X,))
+
+
+def test_item_is_a_traced_number():
+    """It keeps the derivative, as everything that looks like a number inside does."""
+    f = lambda x: x[0, 1].item() * x.item(2) + x.item(1, 0)
+    want = np.zeros((3, 4))
+    want[0, 1], want[0, 2], want[1, 0] = X[0, 2], X[0, 1], 1.0
+    same(dualad.grad(f)(X), want)
+    same(dualad.jacfwd(f)(X), want)
+    with pytest.raises(ValueError, match="size 1"):
+        dualad.jvp(lambda x: x.item(), (X,), (X,))
 
 
 def test_numbers_are_neither_iterable_nor_indexable():
@@ -367,7 +400,7 @@ def test_numbers_are_neither_iterable_nor_indexable():
             dualad.grad(f)(1.0)
 
 
-# --- lists and object arrays -----------------------------------------------------------------------------
+# --- lists and object arrays ---------------------------------------------------------------------
 
 
 def test_tolist_and_arrays_of_traced_numbers():
@@ -380,7 +413,9 @@ def test_tolist_and_arrays_of_traced_numbers():
     ):
         same(dualad.jvp(f, (x,), (t,)), (f(x).astype(float), t))
     f = lambda v: np.sin(np.array([v[0], v[1]])) + np.exp(np.array([v[2], v[2]]))
-    want = np.array([np.cos(x[0]) * t[0] + np.exp(x[2]) * t[2], np.cos(x[1]) * t[1] + np.exp(x[2]) * t[2]])
+    want = np.array(
+        [np.cos(x[0]) * t[0] + np.exp(x[2]) * t[2], np.cos(x[1]) * t[1] + np.exp(x[2]) * t[2]]
+    )
     same(dualad.jvp(f, (x,), (t,))[1], want)
     f = lambda v: np.hypot(np.array([v[0], v[1]]), np.array([v[2], v[3]]))
     same(dualad.jvp(f, (x,), (t,))[1], (x[:2] * t[:2] + x[2:] * t[2:]) / np.hypot(x[:2], x[2:]))

@@ -4,17 +4,16 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from agreement import DTYPES, agrees, like, linear, same
+from hypothesis import given, strategies as st
 
 import dualad
-from agreement import DTYPES, agrees, like, linear, same
 
 X = np.array([[3.0, -1.0, 2.0, 7.0], [0.5, 4.0, -2.0, 1.5], [9.0, 8.0, -6.0, 5.0]])
 V = np.array([3.0, 1.0, 4.0, 1.5, 9.0, 2.5])
 COND = X > 1.0
 
-# --- where ------------------------------------------------------------------------------------------
+# --- where ---------------------------------------------------------------------------------------
 
 WHERE = [
     ("same shape", COND, X, X),
@@ -57,7 +56,9 @@ def test_the_branch_not_taken_contributes_zero_even_if_its_slope_is_not_finite(b
     """A NaN or infinite tangent, or slope, of the other branch does not reach the result."""
     cond = np.array([True, False])
     t = np.array([1.0, bad])
-    same(dualad.jvp(lambda v: np.where(cond, v, 0.0), (np.ones(2),), (t,))[1], np.array([1.0, 0.0]))
+    same(
+        dualad.jvp(lambda v: np.where(cond, v, 0.0), (np.ones(2),), (t,))[1], np.array([1.0, 0.0])
+    )
     with np.errstate(all="ignore"):
         for f in (np.sqrt, np.log, lambda v: v**0.5, lambda v: 1 / v, np.arccosh):
             safe = lambda v: np.sum(np.where(v > 1.0, f(v), v))
@@ -87,7 +88,7 @@ def test_where_in_a_nested_derivative():
     same(dualad.hessian(f)(x), np.diag([12.0, 2.0]))
 
 
-# --- select, choose, piecewise ----------------------------------------------------------------------
+# --- select, choose, piecewise -------------------------------------------------------------------
 
 
 def test_select_takes_the_first_condition_that_holds():
@@ -154,11 +155,11 @@ def test_piecewise_does_not_run_what_is_not_taken():
     same(dualad.grad(f)(1.0), 2.0)
 
 
-# --- clip ----------------------------------------------------------------------------------------------
+# --- clip ----------------------------------------------------------------------------------------
 
 
 def test_clip_slopes():
-    """Inside 1 for x, outside 1 for the bound; at a bound x has it, where bounds cross the upper."""
+    """Inside for x, outside for the bound, at a bound for x, where bounds cross for the upper."""
     rows = [  # x, low, high, slope of x, of low, of high
         (0.5, 0.0, 1.0, 1, 0, 0),
         (-1.0, 0.0, 1.0, 0, 1, 0),
@@ -173,9 +174,12 @@ def test_clip_slopes():
         (3.0, 2.0, 1.0, 0, 0, 1),
     ]
     x, low, high, *slopes = (np.array(c, float) for c in zip(*rows, strict=True))
-    agrees(np.clip, (x, low, high), (V[0] * x, V[1] * low, V[2] * high), (
-        slopes[0] * V[0] * x + slopes[1] * V[1] * low + slopes[2] * V[2] * high
-    ))
+    agrees(
+        np.clip,
+        (x, low, high),
+        (V[0] * x, V[1] * low, V[2] * high),
+        (slopes[0] * V[0] * x + slopes[1] * V[1] * low + slopes[2] * V[2] * high),
+    )
     gradients = dualad.grad(lambda *a: np.sum(np.clip(*a)), argnums=(0, 1, 2))(x, low, high)
     same(gradients, tuple(slopes))
 
@@ -237,7 +241,7 @@ def test_nan_to_num():
     agrees(in_place, (x,), (V[:5],), finite * V[:5])
 
 
-# --- take and its kin -------------------------------------------------------------------------------
+# --- take and its kin ----------------------------------------------------------------------------
 
 AT = np.array([[2, 0], [2, -1]])
 TAKE = [
@@ -319,16 +323,17 @@ def test_trim_zeros_and_unique():
     assert dualad.jvp(np.trim_zeros, (np.zeros(3),), (t[:3],))[0].size == 0
     same(dualad.jvp(np.unique, (x,), (t,)), (np.array([0.0, 1, 3]), np.array([1.0, 5, 3])))
     same(dualad.jvp(np.unique_values, (x,), (t,))[1], np.array([1.0, 5, 3]))
-    value, places = dualad.jvp(lambda v: np.unique(v, return_index=True), (x,), (t,))[0]
+    _, places = dualad.jvp(lambda v: np.unique(v, return_index=True), (x,), (t,))[0]
     same(places, np.array([0, 4, 2]))
-    same(dualad.jvp(lambda v: np.union1d(v, [2.0, 1.0]), (x,), (t,)), (
-        np.array([0.0, 1, 2, 3]), np.array([1.0, 5, 0, 3])
-    ))
+    same(
+        dualad.jvp(lambda v: np.union1d(v, [2.0, 1.0]), (x,), (t,)),
+        (np.array([0.0, 1, 2, 3]), np.array([1.0, 5, 0, 3])),
+    )
     with pytest.raises(NotImplementedError, match="unique"):
         dualad.jvp(lambda v: np.unique(v, return_counts=True)[0], (x,), (t,))
 
 
-# --- order ---------------------------------------------------------------------------------------------
+# --- order ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -373,6 +378,11 @@ def test_no_warning_that_numpy_does_not_give():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         x = np.array([np.nan, 1.0, -np.inf])
-        for f in (np.sort, np.nan_to_num, lambda v: np.clip(v, 0, 1), lambda v: np.where(v > 0, v, 0)):
+        for f in (
+            np.sort,
+            np.nan_to_num,
+            lambda v: np.clip(v, 0, 1),
+            lambda v: np.where(v > 0, v, 0),
+        ):
             dualad.grad(lambda v: np.sum(f(v)))(x)
             dualad.jvp(f, (x,), (x,))

@@ -1,0 +1,170 @@
+"""What is printed and kept: a table, a JSON file, a comparison of two, a page of the docs."""
+
+import datetime
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .backends import Backend
+from .workloads import WORKLOADS
+
+__all__ = ["compare", "machine", "page", "table"]
+
+#: Changes below this factor are noise.
+NOISE = 1.2
+
+
+def machine(backends: Sequence[Backend]) -> dict[str, Any]:
+    """Where and with what a run was made."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "versions": {b.package: b.version() for b in backends},
+    }
+
+
+def processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def names_of(run: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(r["backend"] for r in run["results"]))
+
+
+def rows(run: dict[str, Any]) -> list[list[str]]:
+    """Workload, job, one ratio a backend, and the best; ours first."""
+    names = names_of(run)
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for r in run["results"]:
+        found.setdefault((r["workload"], r["job"]), {})[r["backend"]] = r["ratio"]
+    out = [["workload", "job", *names, "best"]]
+    for (workload, job), ratios in found.items():
+        best = min(ratios, key=ratios.__getitem__)
+        out.append([workload, job, *(number(ratios.get(n)) for n in names), best])
+    return out
+
+
+def number(x: float | None) -> str:
+    return "–" if x is None else f"{x:.0f}" if x >= 99.5 else f"{x:#.3g}".rstrip(".")
+
+
+def table(run: dict[str, Any]) -> str:
+    """The run as aligned text."""
+    cells = rows(run)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            c.ljust(w) if k < 2 else c.rjust(w)
+            for k, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+    return "\n".join([*lines, "", *map("".join, extras(run))])
+
+
+def extras(run: dict[str, Any]) -> list[str]:
+    lines = [
+        f"import {name}: {load:.0f} ms over NumPy, first gradient {first:.1f} ms"
+        for name, (load, first) in run.get("startup", {}).items()
+    ]
+    lines += [
+        f"memory of a recorded scalar operation, {name}: {b:.0f} bytes"
+        for name, b in run.get("bytes_per_operation", {}).items()
+    ]
+    return lines
+
+
+def compare(run: dict[str, Any], old: dict[str, Any], backend: str = "dualad") -> list[str]:
+    """What became slower, or faster, by more than the noise."""
+    before = {
+        (r["workload"], r["job"]): r["ratio"] for r in old["results"] if r["backend"] == backend
+    }
+    lines = []
+    for r in run["results"]:
+        key = (r["workload"], r["job"])
+        if r["backend"] == backend and key in before:
+            change = r["ratio"] / before[key]
+            if not 1 / NOISE < change < NOISE:
+                word = "slower" if change > 1 else "faster"
+                lines.append(
+                    f"{key[0]} {key[1]}: {number(before[key])} -> {number(r['ratio'])} f, "
+                    f"{max(change, 1 / change):.2f} times {word}"
+                )
+    return lines
+
+
+PAGE = """# Performance
+
+What a derivative costs, in evaluations of the function itself: 3.0 means as much time as three
+plain NumPy evaluations of `f` with the same arguments. Lower is better. This page is written by
+
+    python -m benchmarks --page docs/performance.md
+
+{table}
+
+{workloads}
+
+## How it is measured
+
+- Each job is timed in the same process and in the same round as the plain NumPy evaluation of
+  `f`; the figure is the median over rounds of their ratio. CPU time of the process, one thread,
+  float64.
+- Peers get their inputs converted beforehand and their outputs are not converted back, which
+  favours those that do not work on NumPy arrays. `jax eager` is JAX without `jit`, `torch` is
+  `requires_grad` and `backward`, `torch.func` its function transformations. What compiles the
+  function first is faster on small operations by orders of magnitude: no library that runs the
+  user's Python can follow there.
+- Every result was compared with that of every other library: the largest difference was
+  {error:.0e} of the largest entry.
+- Two runs on one machine differ by 10 to 20 %; treat smaller differences as none.
+
+## Beside time
+
+{extras}
+
+## Where this was measured
+
+{where}
+"""
+
+
+def page(run: dict[str, Any]) -> str:
+    """The run as a page of the documentation."""
+    cells = rows(run)
+    head, body = cells[0], cells[1:]
+    lines = [
+        "| " + " | ".join(head) + " |",
+        "| --- | --- |" + " ---: |" * (len(head) - 3) + " --- |",
+    ]
+    lines += ["| " + " | ".join(row) + " |" for row in body]
+    about = [f"- `{n}`: {WORKLOADS[n].about}" for n in dict.fromkeys(row[0] for row in body)]
+    meta = run["machine"]
+    where = [
+        f"- {meta['processor']}, {meta['cores']} cores, {meta['system']}, {meta['date']}",
+        f"- Python {meta['python']}, NumPy {meta['numpy']}, "
+        + ", ".join(f"{n} {v}" for n, v in meta["versions"].items()),
+    ]
+    return PAGE.format(
+        table="\n".join(lines),
+        workloads="\n".join(about),
+        error=max(r["error"] for r in run["results"]),
+        extras="\n".join(f"- {line[0].upper()}{line[1:]}." for line in extras(run)),
+        where="\n".join(where),
+    )
+
+
+def progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{text:70s}", end="", file=sys.stderr, flush=True)

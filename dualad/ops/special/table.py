@@ -1,0 +1,181 @@
+"""How the tables of this package state derivatives of the ufuncs of scipy.special.
+
+A line names a function of SciPy and gives one partial derivative an argument, a formula of out and
+of the arguments x, y, z, w in their order. A SciPy that lacks a function skips its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special as sp
+from scipy.special import _ufuncs as private
+
+from ...engine.guard import has_nan, quiet
+from ...engine.primitive import Composite, Elementwise, Opaque, Partial, Primitive, align
+from ...engine.shape import zero_wins
+from ...engine.traced import UFUNCS
+from ...errors import MissingRuleError
+
+__all__ = [
+    "NAMESPACE",
+    "SPECIAL",
+    "Refused",
+    "constant",
+    "formula",
+    "kernel",
+    "several",
+    "special",
+    "whole_number",
+]
+
+#: Every primitive of scipy.special with a rule, by the name of its ufunc.
+SPECIAL: dict[str, Primitive] = {}
+
+#: What formulas may name: the ufuncs of NumPy and SciPy, and what `formula` adds.
+NAMESPACE: dict[str, Any] = {
+    name: f
+    for module in (np, private, sp)
+    for name, f in vars(module).items()
+    if isinstance(f, np.ufunc)
+} | {"imag": np.imag, "real": np.real, "where": np.where}
+
+
+def formula(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the tables name a formula that does not fit into a line."""
+    NAMESPACE[f.__name__] = f
+    return f
+
+
+class Refused:
+    """In place of a partial: an argument in which no derivative is known, and why."""
+
+    def __init__(self, argument: str, why: str):
+        self.argument = argument
+        self.why = why
+
+    def of(self, function: str) -> Callable[..., Any]:
+        def refuse(out: Any, *args: Any) -> Any:
+            raise MissingRuleError(
+                f"scipy.special.{function} has no derivative in its argument {self.argument}: "
+                f"{self.why}. Pass dualad.stop_gradient({self.argument}) where that derivative "
+                f"is not wanted, or state one with dualad.defelementwise."
+            )
+
+        return refuse
+
+
+def whole_number(argument: str) -> Refused:
+    """An argument that SciPy takes as an integer."""
+    return Refused(argument, "SciPy takes it as an integer")
+
+
+def _lookup(name: str) -> Any:
+    return getattr(sp, name, None) or getattr(private, name, None)
+
+
+def _bound(name: str, partials: tuple) -> list[Any]:
+    return [p.of(name.lstrip("_")) if isinstance(p, Refused) else p for p in partials]
+
+
+def _state(name: str, ufunc: np.ufunc, primitive: Primitive) -> None:
+    """Register a rule; one that the user stated before stays."""
+    SPECIAL[name] = primitive
+    UFUNCS.setdefault(ufunc, primitive)
+
+
+def special(name: str, *partials: Any, **options: Any) -> None:
+    """State the partial derivatives of a function with one result.
+
+    A slope may be infinite where the value is not, so all are `singular`. `complex` names a
+    table or a rule for complex arguments.
+    """
+    ufunc = _lookup(name)
+    if ufunc is not None:
+        primitive = Elementwise(
+            ufunc,
+            *_bound(name, partials),
+            namespace=NAMESPACE,
+            name=f"scipy.special.{name.lstrip('_')}",
+            singular=True,
+            builtin=False,
+            **options,
+        )
+        _state(name, ufunc, primitive)
+
+
+def kernel(impl: Callable[..., Any], *partials: Any, name: str) -> Elementwise:
+    """An elementwise function of our own that formulas need, with its partials."""
+    primitive = Elementwise(
+        impl,
+        *_bound(name, partials),
+        namespace=NAMESPACE,
+        name=name,
+        singular=True,
+        builtin=False,
+    )
+    NAMESPACE[name] = primitive
+    return primitive
+
+
+def constant(name: str) -> None:
+    """A function whose result carries no derivative."""
+    ufunc = _lookup(name)
+    if ufunc is not None:
+        primitive = Opaque(ufunc, f"scipy.special.{name}", elementwise=True, builtin=False)
+        _state(name, ufunc, primitive)
+
+
+def several(name: str, *columns: Any, impl: Callable[..., Any] | None = None) -> None:
+    """State the derivatives of a function with several results: an argument, a tuple of partials.
+
+    None for an argument without derivative. `out` is the tuple of the results.
+    """
+    ufunc = _lookup(name)
+    if ufunc is None:
+        return
+    bound = _bound(name, columns)
+
+    def partial_column(column: Any) -> Any:
+        if column is None or callable(column):
+            return column
+        return tuple(Partial(p, NAMESPACE) for p in column)
+
+    table = [partial_column(c) for c in bound]
+
+    def rule(tangents: tuple, out: Any, *args: Any) -> tuple:
+        return tuple(_sum(tangents, table, j, out, args) for j in range(len(out)))
+
+    primitive = Composite(
+        impl or ufunc,
+        rule,
+        whole=True,
+        name=f"scipy.special.{name.lstrip('_')}",
+        batch=lambda args, mine: primitive(*align(args, mine)),
+        builtin=False,
+    )
+    _state(name, ufunc, primitive)
+
+
+def _sum(tangents: tuple, table: list, j: int, out: Any, args: tuple) -> Any:
+    """The tangent of result j; a zero tangent stays zero where the slope is infinite."""
+    with quiet():
+        total = _terms(tangents, table, j, out, args, None)
+        if total is not None and has_nan(total):
+            total = _terms(tangents, table, j, out, args, zero_wins)
+    return total
+
+
+def _terms(tangents: tuple, table: list, j: int, out: Any, args: tuple, product: Any) -> Any:
+    total = None
+    for t, column in zip(tangents, table, strict=True):
+        if t is None or column is None:
+            continue
+        if callable(column):
+            column(out, *args)
+        if column[j].constant != 0.0:
+            term = column[j].term(t, out, args, product)
+            total = term if total is None else total + term
+    return total

@@ -1,0 +1,243 @@
+"""Eigenvalues and eigenvectors against perturbation theory and smooth functions of the matrix.
+
+A smooth function of a Hermitian matrix, v f(w) v^H, is computed here from eigenvectors; as a
+polynomial of the matrix itself its derivative is known, whether eigenvalues repeat or not.
+"""
+
+import numpy as np
+import pytest
+from every_mode import close, like
+
+import dualad
+from dualad.errors import SingularPointError
+
+RNG = np.random.default_rng(6)
+eig, eigh, eigvalsh = np.linalg.eig, np.linalg.eigh, np.linalg.eigvalsh
+
+
+def hermitian(n, complex_too=False, *stack):
+    t = RNG.normal(size=(*stack, n, n))
+    t = t + 1j * RNG.normal(size=t.shape) if complex_too else t
+    return t + np.conj(np.swapaxes(t, -1, -2))
+
+
+def with_eigenvalues(w, complex_too=False):
+    v = np.linalg.qr(hermitian(len(w), complex_too)).Q
+    return (v * w) @ np.conj(v.T)
+
+
+def along(f, a, t):
+    return dualad.jvp(f, (a,), (t,))[1]
+
+
+def cube(a):
+    """A polynomial of the matrix through its eigenvectors, with f(1) = 0 and f'(2) = 0."""
+    w, v = eigh(a)
+    return (v * ((w - 1) * (w - 2) ** 2)[..., None, :]) @ np.conj(np.swapaxes(v, -1, -2))
+
+
+def exact_cube(a):
+    one = np.eye(a.shape[-1])
+    return (a - one) @ (a - 2 * one) @ (a - 2 * one)
+
+
+TIED = [
+    [1.0, 1.0],
+    [0.0, 0.0, 0.0],
+    [2.0, 2.0, 2.0],
+    [1.0, 1.0, 2.0, 2.0],
+    [-1.0, 2.0, 2.0, 2.0, 5.0],
+]
+SPECTRA = [*TIED, [0.5], [-1.0, 0.3, 2.0], [1.0, 1.0 + 1e-3, 4.0]]
+
+
+# --- simple eigenvalues ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("complex_too", [False, True])
+def test_first_order_perturbation_theory(complex_too):
+    """dw_i = v_i^H da v_i, and the part of dv_j along v_i is v_i^H da v_j / (w_j - w_i)."""
+    a, t = with_eigenvalues([-1.0, 0.5, 2.0, 4.0], complex_too), hermitian(4, complex_too)
+    (w, v), (dw, dv) = dualad.jvp(lambda m: tuple(eigh(m)), (a,), (t,))
+    m = np.conj(v.T) @ t @ v
+    close(dw, np.diag(m).real)
+    gaps = w - w[:, None] + np.eye(4)
+    close(np.conj(v.T) @ dv, (m / gaps) * (1 - np.eye(4)), 1e-11, 1e-12)
+
+
+def test_second_order_perturbation_theory():
+    """w_i'' = 2 sum_j |v_i^T t v_j|^2 / (w_i - w_j)."""
+    a, t = with_eigenvalues([-1.0, 0.5, 2.0, 4.0]), hermitian(4)
+    w, v = eigh(a)
+    m = v.T @ t @ v
+    gaps = w[:, None] - w + np.diag(np.full(4, np.inf))
+    twice = along(lambda s: along(lambda r: eigvalsh(a + r * t), s, 1.0), 0.0, 1.0)
+    close(twice, 2 * np.sum(m**2 / gaps, axis=1), 1e-9)
+
+
+def test_only_the_triangle_that_is_read_has_a_derivative():
+    a = with_eigenvalues([1.0, 2.0, 4.0])
+    v = eigh(a).eigenvectors[:, -1]
+    full = np.outer(v, v)
+    lower = np.tril(2 * full, -1) + np.diag(v**2)
+    close(dualad.grad(lambda m: eigvalsh(m)[-1])(a), lower)
+    close(dualad.grad(lambda m: eigvalsh(m, UPLO="u")[-1])(a), lower.T)
+    close(dualad.grad(lambda m: eigvalsh((m + m.T) / 2)[-1])(a), full)
+    with pytest.raises(ValueError, match="UPLO"):
+        dualad.grad(lambda m: eigvalsh(m, UPLO="X")[-1])(a)
+
+
+def test_results_are_named_as_numpys():
+    seen = []
+
+    def f(a):
+        seen.extend([eigh(a), eig(a)])
+        return a
+
+    dualad.jvp(f, (np.eye(2),), (np.eye(2),))
+    assert [type(r) for r in seen] == [type(eigh(np.eye(2))), type(eig(np.eye(2)))]
+
+
+# --- repeated eigenvalues -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("complex_too", [False, True])
+@pytest.mark.parametrize("w", SPECTRA)
+def test_forward_mode_of_smooth_functions_is_exact_at_ties(w, complex_too):
+    a, t = with_eigenvalues(np.array(w), complex_too), hermitian(len(w), complex_too)
+    close(along(cube, a, t), along(exact_cube, a, t), 1e-9, 1e-10)
+
+
+@pytest.mark.parametrize("w", SPECTRA)
+def test_reverse_mode_of_functions_of_one_number_is_exact_at_ties(w):
+    a, t = with_eigenvalues(np.array(w)), hermitian(len(w))
+    path = lambda x: a + (x - 0.5) * t + (x - 0.5) ** 2 * a  # noqa: E731
+    expected = along(exact_cube, a, t)
+    close(dualad.jacrev(lambda x: cube(path(x)))(0.5), expected, 1e-9, 1e-10)
+    close(dualad.jacobian(lambda x: cube(path(x)))(0.5), expected, 1e-9, 1e-10)
+    close(dualad.linearize(lambda x: cube(path(x)), 0.5)[1](1.0), expected, 1e-9, 1e-10)
+    weighted = dualad.grad(lambda x: np.sum(t * cube(path(x[0]))))(np.array([0.5]))
+    close(weighted, [np.sum(t * expected)], 1e-9, 1e-10)
+
+
+@pytest.mark.parametrize("w", TIED)
+def test_all_directions_at_once_are_exact_at_ties(w):
+    """The Jacobian in forward mode: each direction has its own eigenvectors."""
+    a = with_eigenvalues(np.array(w))
+    both = dualad.jacfwd(lambda m: cube((m + m.T) / 2))(a)
+    close(both, dualad.jacfwd(lambda m: exact_cube((m + m.T) / 2))(a), 1e-9, 1e-10)
+
+
+def test_stacks_and_batches_with_and_without_ties():
+    stack = np.stack([with_eigenvalues(w) for w in ([1.0, 1, 3], [2.0, 2, 2], [0.0, 1, 4])])
+    t = hermitian(3, False, 3)
+    expected = along(exact_cube, stack, t)
+    close(along(cube, stack, t), expected, 1e-9, 1e-10)
+    close(dualad.vmap(lambda m, s: along(cube, m, s))(stack, t), expected, 1e-9, 1e-10)
+    close(along(dualad.vmap(cube), stack, t), expected, 1e-9, 1e-10)
+    close(dualad.vmap(lambda s: along(cube, stack[1], s))(t), along(exact_cube, 0 * t + stack[1], t), 1e-9)
+    of_number = dualad.vmap(dualad.jacrev(lambda x, m, s: cube(m + x * s)), in_axes=(0, 0, 0))
+    close(of_number(np.zeros(3), stack, t), expected, 1e-9, 1e-10)
+
+
+@pytest.mark.parametrize("w", TIED)
+def test_repeated_eigenvalues_have_one_sided_derivatives(w):
+    """They move as the eigenvalues of the direction within the eigenspace, in rising order."""
+    a, t = with_eigenvalues(np.array(w)), hermitian(len(w))
+    h = 1e-6
+    ahead = (-3 * eigvalsh(a) + 4 * eigvalsh(a + h * t) - eigvalsh(a + 2 * h * t)) / (2 * h)
+    close(along(eigvalsh, a, t), ahead, 1e-6, 1e-6)
+
+
+@pytest.mark.parametrize("w", SPECTRA)
+def test_symmetric_functions_of_eigenvalues_are_exact_in_reverse_mode(w):
+    """sum f(w) has the gradient f'(a)."""
+    a = with_eigenvalues(np.array(w))
+    gradient = dualad.grad(lambda m: np.sum(eigvalsh((m + m.T) / 2) ** 3))(a)
+    close(gradient, 3 * a @ a, 1e-10, 1e-11)
+    gradient = dualad.grad(lambda m: np.real(np.sum(np.exp(np.linalg.eigvals(m)))))(a)
+    low, v = eigh(a)
+    close(gradient, (v * np.exp(low)) @ v.T, 1e-9, 1e-10)
+
+
+def test_the_projector_on_an_eigenspace_is_exact_in_reverse_mode():
+    """P = v v^T moves by the sum over pairs across the gap of P_i t P_j / (w_i - w_j)."""
+    a, t, weights = with_eigenvalues(np.array([1.0, 1, 1, 4, 4])), hermitian(5), hermitian(5)
+    low = eigh(a).eigenvectors[:, :3] @ eigh(a).eigenvectors[:, :3].T
+    high = np.eye(5) - low
+    move = (low @ t @ high + high @ t @ low) / (1 - 4)
+
+    def projector(m):
+        v = eigh((m + m.T) / 2).eigenvectors[:, :3]
+        return v @ v.T
+
+    close(along(projector, a, t), move, 1e-10, 1e-11)
+    gradient = dualad.grad(lambda m: np.sum(weights * projector(m)))(a)
+    close(np.sum(gradient * t), np.sum(weights * move), 1e-10, 1e-11)
+
+
+def test_ties_give_finite_second_derivatives():
+    a = np.eye(3)
+    second = dualad.hessian(lambda m: np.sum(cube(m)))(a)
+    assert np.all(np.isfinite(second))
+
+
+def test_a_direction_of_zero_changes_nothing():
+    close(along(cube, np.eye(3), np.zeros((3, 3))), np.zeros((3, 3)))
+
+
+# --- general matrices -----------------------------------------------------------------------------
+
+
+def general(n, complex_too=False):
+    v = RNG.normal(size=(n, n)) + 2 * np.eye(n)
+    v = v + 1j * RNG.normal(size=(n, n)) if complex_too else v
+    return v @ np.diag(np.arange(1.0, n + 1)) @ np.linalg.inv(v)
+
+
+@pytest.mark.parametrize("complex_too", [False, True])
+def test_the_pairs_satisfy_the_moved_equation(complex_too):
+    """a v = v w gives da v + a dv = dv w + v dw, with vectors of length one."""
+    a = general(4, complex_too)
+    t = like(a)
+    (w, v), (dw, dv) = dualad.jvp(lambda m: tuple(eig(m)), (a,), (t,))
+    close(t @ v + a @ dv, dv * w + v * dw, 1e-9, 1e-9)
+    close(np.sum(np.conj(v) * dv, axis=0).real, np.zeros(4), 1e-9, 1e-10)
+
+
+def test_complex_pairs_of_a_real_matrix():
+    """A rotation by x has the eigenvalues exp(+-ix)."""
+
+    def rotation(x):
+        c, s = np.cos(x), np.sin(x)
+        return np.linalg.eigvals(np.stack([np.stack([c, -s]), np.stack([s, c])]))
+
+    w, dw = dualad.jvp(rotation, (0.7,), (1.0,))
+    close(dw, 1j * np.sign(w.imag) * w)
+    close(dualad.grad(lambda x: np.imag(rotation(x)[0]))(0.7), np.sign(w[0].imag) * np.cos(0.7))
+
+
+def test_the_trace_and_determinant_from_eigenvalues():
+    a = general(4)
+    close(dualad.grad(lambda m: np.real(np.sum(eig(m)[0])))(a), np.eye(4), 1e-9, 1e-9)
+    gradient = dualad.grad(lambda m: np.real(np.prod(np.linalg.eigvals(m))))(a)
+    close(gradient, np.linalg.det(a) * np.linalg.inv(a).T, 1e-8, 1e-8)
+
+
+def test_repeated_eigenvalues_with_a_basis_of_eigenvectors():
+    """A diagonalisable matrix: symmetric functions are exact."""
+    v = general(3)
+    a = v @ np.diag([2.0, 2.0, 5.0]) @ np.linalg.inv(v)
+    gradient = dualad.grad(lambda m: np.real(np.sum(np.linalg.eigvals(m) ** 2)))(a)
+    close(gradient, 2 * a.T, 1e-8, 1e-8)
+
+
+def test_a_defective_matrix_is_refused_by_name():
+    jordan = np.array([[1.0, 1], [0, 1]])
+    assert dualad.vmap(np.linalg.eigvals)(np.stack([jordan])).tolist() == [[1.0, 1.0]]
+    for run in (
+        lambda: dualad.jvp(np.linalg.eigvals, (jordan,), (jordan,)),
+        lambda: dualad.jacrev(np.linalg.eigvals)(jordan),
+    ):
+        with pytest.raises(SingularPointError, match="eig"):
+            run()
