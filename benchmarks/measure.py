@@ -63,7 +63,7 @@ def measure(
     """Time every job of a workload with every backend that does it."""
     arguments = workload.arguments()
     floor_of = workload.make(np, lambda a: a)
-    floor = lambda: floor_of(*arguments)  # noqa: E731
+    floor = lambda: floor_of(*arguments)
     floor_times = repetitions(floor)
     for job in workload.jobs:
         expected = None

@@ -1,9 +1,10 @@
-"""Every error that dualad raises: a `DualADError` that is also the built-in type a user would catch."""
+"""Every error of dualad: a `DualADError` that is also the built-in type a user would catch."""
 
 from numpy.linalg import LinAlgError
 
 __all__ = [
     "ArgumentError",
+    "DirectionNeededError",
     "DualADError",
     "LeakError",
     "LevelError",
@@ -53,6 +54,13 @@ class NotDifferentiableError(DualADError, TypeError):
 
 class SingularPointError(DualADError, LinAlgError):
     """A function has a value at this point, but no derivative."""
+
+
+class DirectionNeededError(SingularPointError):
+    """A derivative exists along each direction, but reverse mode knows none.
+
+    grad and vjp answer it by forward mode; where they cannot, it reaches the user.
+    """
 
 
 class ArgumentError(DualADError, TypeError):

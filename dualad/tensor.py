@@ -13,15 +13,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .engine.grad_mode import is_grad_enabled
 from .engine.dual import Dual
+from .engine.grad_mode import is_grad_enabled
 from .engine.graph import GraphValue, Node, graph_value, without_graph
 from .engine.storage import bump, copy_into, rebased, shares_memory, version
 from .engine.traced import Buffer, TracedArray, buffer, raw
-from .errors import ArgumentError, LevelError, LostDerivativeError, NotDifferentiableError, ShapeError
+from .errors import (
+    ArgumentError,
+    LevelError,
+    LostDerivativeError,
+    NotDifferentiableError,
+    ShapeError,
+)
 from .ops.indexing import replaced, scatter
 
-__all__ = ["Tensor", "TensorFace", "as_tensor", "ones", "ones_like", "tensor", "zeros", "zeros_like"]
+__all__ = [
+    "Tensor",
+    "TensorFace",
+    "as_tensor",
+    "ones",
+    "ones_like",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]
 
 
 class TensorFace:
@@ -83,6 +98,8 @@ def _deep(f: Callable[..., Any], x: Any) -> Any:
 def _wrap_result(x: Any) -> Any:
     if isinstance(x, (np.ndarray, np.generic, TracedArray)):
         return wrap(x)
+    if hasattr(x, "_fields"):
+        return type(x)(*map(_wrap_result, x))
     return type(x)(map(_wrap_result, x)) if type(x) in (list, tuple) else x
 
 
@@ -92,7 +109,18 @@ class Tensor:
     Make one with `dualad.tensor`. NumPy functions work on tensors and give tensors.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_base", "_clock", "_grad", "_locked", "_put", "_read", "_seen", "_value")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_base",
+        "_clock",
+        "_grad",
+        "_locked",
+        "_put",
+        "_read",
+        "_seen",
+        "_value",
+    )
     __dualad_face__ = TensorFace
     __array_priority__ = 2000.0
 
@@ -120,7 +148,7 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self.numpy(), dtype)
 
-    # --- what it is -------------------------------------------------------------------------------
+    # --- what it is ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -166,11 +194,17 @@ class Tensor:
         extra = ""
         if type(self._value) is GraphValue:
             node = self._value.tangent
-            extra = ", requires_grad=True" if node.entry is None and not node.freed else f", grad_fn={node!r}"
+            extra = (
+                ", requires_grad=True"
+                if node.entry is None and not node.freed
+                else f", grad_fn={node!r}"
+            )
         elif isinstance(self._value, TracedArray):
             extra = f", {self._value.kind}"
         text = np.array2string(np.asarray(raw(self._value)), separator=", ", prefix="tensor(")
-        kind = "" if self.dtype in (np.float32, np.int64, np.bool_) else f", dtype={self.dtype.name}"
+        kind = (
+            "" if self.dtype in (np.float32, np.int64, np.bool_) else f", dtype={self.dtype.name}"
+        )
         return f"tensor({text}{kind}{extra})"
 
     def __format__(self, spec: str) -> str:
@@ -183,10 +217,10 @@ class Tensor:
             return bool(unwrap(self))
         return builtins.bool(self._value)
 
-    # --- leaving ------------------------------------------------------------------------------------
+    # --- leaving ---------------------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray:
-        """The plain array, sharing memory. Refused for a tensor with a derivative: detach it first."""
+        """The plain array, sharing memory; refused for a tensor with a derivative (detach it)."""
         v = unwrap(self)
         if type(v) is GraphValue:
             raise LostDerivativeError(
@@ -199,8 +233,8 @@ class Tensor:
         v = without_graph(unwrap(self))
         if isinstance(v, TracedArray):
             raise LostDerivativeError(
-                f"{what} on a tensor that carries a derivative ({v.kind}) would drop it: compute with "
-                f"tensor operations, or detach() first where the derivative is not wanted"
+                f"{what} on a tensor that carries a derivative ({v.kind}) would drop it: compute "
+                "with tensor operations, or detach() first where the derivative is not wanted"
             )
         return v
 
@@ -306,7 +340,9 @@ class Tensor:
             )
         if value.dtype != old.dtype:
             if np.dtype(value.dtype).kind == "c" and old.dtype.kind != "c":
-                raise ShapeError(f"result type {value.dtype} can't be cast to {old.dtype} in place")
+                raise ShapeError(
+                    f"result type {value.dtype} can't be cast to {old.dtype} in place"
+                )
             value = value.astype(old.dtype)
         if self._base is None:
             self._rebind(value)
@@ -371,7 +407,7 @@ class Tensor:
         """Set all entries to one value."""
         return self.copy_(value if isinstance(value, Tensor) else np.asarray(value, self.dtype))
 
-    # --- the graph ----------------------------------------------------------------------------------
+    # --- the graph -------------------------------------------------------------------------------
 
     @property
     def requires_grad(self) -> builtins.bool:
@@ -400,10 +436,13 @@ class Tensor:
             return self
         if self.dtype.kind not in "fc":
             raise NotDifferentiableError(
-                f"only tensors of floating point or complex dtype can require gradients, not {self.dtype}"
+                "only tensors of floating point or complex dtype can require gradients, not "
+                f"{self.dtype}"
             )
         if isinstance(self._value, TracedArray):
-            raise ArgumentError("requires_grad_() inside a transformation: use dualad.grad or vjp there")
+            raise ArgumentError(
+                "requires_grad_() inside a transformation: use dualad.grad or vjp there"
+            )
         node = Node("AccumulateGrad", None)
         node.leaf = weakref.ref(self)
         self._value = graph_value(self._value, node)
@@ -473,7 +512,7 @@ class Tensor:
         node.hooks = [*(node.hooks or ()), keep]
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
-        """Call hook with the gradient of this tensor; what it returns, if anything, replaces it."""
+        """Call hook with the gradient of this tensor; what it returns replaces it."""
         node = self._node()
         if node is None:
             raise LevelError("cannot register a hook on a tensor that doesn't require gradient")
@@ -485,7 +524,7 @@ class Tensor:
         node.hooks = [*(node.hooks or ()), call]
         return _Handle(node, call)
 
-    # --- operations -----------------------------------------------------------------------------------
+    # --- operations ------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Tensor:
         key = _deep(operand, key)
@@ -507,16 +546,16 @@ class Tensor:
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same entries in another shape."""
-        return self._view(
-            lambda v: v.reshape(*shape), lambda v, new: np.reshape(new, v.shape)
-        )
+        return self._view(lambda v: v.reshape(*shape), lambda v, new: np.reshape(new, v.shape))
 
     view = reshape
 
     def t(self) -> Tensor:
         """The transpose of a matrix."""
         if self.ndim > 2:
-            raise ShapeError(f"t() expects a tensor with at most 2 dimensions, this one has {self.ndim}")
+            raise ShapeError(
+                f"t() expects a tensor with at most 2 dimensions, this one has {self.ndim}"
+            )
         return self.T
 
     @property
@@ -587,7 +626,9 @@ class Tensor:
 
     def unsqueeze(self, dim: int) -> Tensor:
         """The tensor with a new axis of length one."""
-        return self._view(lambda v: np.expand_dims(v, dim), lambda v, new: np.reshape(new, v.shape))
+        return self._view(
+            lambda v: np.expand_dims(v, dim), lambda v, new: np.reshape(new, v.shape)
+        )
 
 
 def _overlapping(value: Any, new: Any) -> Any:
@@ -631,12 +672,18 @@ def _rebuild(value: np.ndarray, requires_grad: builtins.bool) -> Tensor:
 
 
 def _binary(name: str) -> Callable[[Tensor, Any], Any]:
-    reflected = f"__r{name[2:]}" if name not in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__") else {
-        "__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__"
-    }.get(name, name)
+    reflected = (
+        f"__r{name[2:]}"
+        if name not in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__")
+        else {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__"}.get(
+            name, name
+        )
+    )
 
     def op(self: Tensor, other: Any) -> Any:
-        if not isinstance(other, (Tensor, TracedArray, np.ndarray, np.generic, int, builtins.float, complex)):
+        if not isinstance(
+            other, (Tensor, TracedArray, np.ndarray, np.generic, int, builtins.float, complex)
+        ):
             return NotImplemented
         a, b = unwrap(self), operand(other)
         out = getattr(a, name)(b)
@@ -654,7 +701,9 @@ for _name in "add sub mul truediv pow mod matmul floordiv".split():
 for _name in "lt le gt ge eq ne".split():
     setattr(Tensor, f"__{_name}__", _binary(f"__{_name}__"))
 for _name in "neg pos abs invert".split():
-    setattr(Tensor, f"__{_name}__", lambda self, _op=f"__{_name}__": wrap(getattr(unwrap(self), _op)()))
+    setattr(
+        Tensor, f"__{_name}__", lambda self, _op=f"__{_name}__": wrap(getattr(unwrap(self), _op)())
+    )
 
 
 def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -683,25 +732,32 @@ def _unary(function: Callable[..., Any], name: str) -> Callable[[Tensor], Tensor
 
 
 _UNARY = {
-    "exp": np.exp, "expm1": np.expm1, "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "log2": np.log2,
-    "log10": np.log10, "sqrt": np.sqrt, "square": np.square, "reciprocal": np.reciprocal, "sin": np.sin,
-    "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh,
-    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
-    "abs": np.abs, "neg": np.negative, "sign": np.sign, "floor": np.floor, "ceil": np.ceil,
-    "round": np.rint, "trunc": np.trunc, "conj": np.conj, "isnan": np.isnan, "isfinite": np.isfinite,
+    "exp": np.exp, "expm1": np.expm1, "exp2": np.exp2, "log": np.log, "log1p": np.log1p,
+    "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt, "square": np.square,
+    "reciprocal": np.reciprocal, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "abs": np.abs,
+    "neg": np.negative, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "round": np.rint,
+    "trunc": np.trunc, "conj": np.conj, "isnan": np.isnan, "isfinite": np.isfinite,
 }  # fmt: skip
 for _name, _f in _UNARY.items():
     setattr(Tensor, _name, _unary(_f, _name))
     if _name not in ("isnan", "isfinite"):
         setattr(Tensor, f"{_name}_", _in_place(getattr(Tensor, _name), f"{_name}_"))
 Tensor.index_add_ = _in_place(Tensor.index_add, "index_add_")  # type: ignore[attr-defined]
-for _name, _op in {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "pow": "pow"}.items():
+for _name, _op in {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "div": "truediv",
+    "pow": "pow",
+}.items():
     setattr(Tensor, _name, getattr(Tensor, f"__{_op}__"))
     setattr(Tensor, f"{_name}_", _in_place(getattr(Tensor, f"__{_op}__"), f"{_name}_"))
     setattr(Tensor, f"__i{_op}__", _in_place(getattr(Tensor, f"__{_op}__"), f"__i{_op}__"))
 
 
-# --- making tensors ----------------------------------------------------------------------------------
+# --- making tensors ------------------------------------------------------------------------------
 
 
 def tensor(data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False) -> Tensor:
@@ -717,7 +773,9 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False
         data = data.detach()._value
     array = np.array(data, dtype=dtype)
     if dtype is None and not isinstance(data, (np.ndarray, np.generic)):
-        array = array.astype({"f": np.float32, "c": np.complex64}.get(array.dtype.kind, array.dtype))
+        array = array.astype(
+            {"f": np.float32, "c": np.complex64}.get(array.dtype.kind, array.dtype)
+        )
     if array.dtype.kind not in "fciub":
         raise NotDifferentiableError(f"a tensor holds numbers or booleans, not {array.dtype}")
     return wrap(array).requires_grad_(requires_grad)
@@ -729,7 +787,11 @@ def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
         return data if dtype is None else data.to(dtype)
     if isinstance(data, TracedArray):
         return wrap(data)
-    return wrap(np.asarray(data, dtype)) if isinstance(data, np.ndarray) else tensor(data, dtype=dtype)
+    return (
+        wrap(np.asarray(data, dtype))
+        if isinstance(data, np.ndarray)
+        else tensor(data, dtype=dtype)
+    )
 
 
 def _size(size: tuple) -> tuple[int, ...]:

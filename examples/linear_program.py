@@ -21,7 +21,7 @@ DATA = model(TRUTH) + 0.01 * np.random.default_rng(3).standard_normal(len(T))
 
 
 def residual(x):
-    return model(dict(zip(NAMES, x))) - DATA
+    return model(dict(zip(NAMES, x, strict=True))) - DATA
 
 
 def least_squares(program, r, steps=3):

@@ -66,6 +66,8 @@ SAMPLES = {
     "transpose": [Sample(real(2, 3, 4), axes=(2, 0, 1)), Sample(real(), axes=())],
     "broadcast_to": [Sample(real(3), shape=(2, 3)), Sample(real(2, 1), shape=(4, 2, 3))],
     "sum_axes": [Sample(real(2, 3, 4), axes=(0, 2)), Sample(real(3), axes=())],
+    "decided_at_ties": [Sample(real(3, 3), np.eye(3, dtype=bool))],
+    "either_zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
     "zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
     "getitem": [
         Sample(real(4, 3), index=(1, S)),
@@ -150,7 +152,7 @@ SAMPLES = {
     "p_norm": [Sample(real(2, 3), axes=(1,), p=3.0), Sample(real(4), axes=(0,), p=1.5)],
     "interp": [Sample(3 * real(4), np.array([0.1, 1.05, 2.2, 2.9]), real(4), complex=False)],
     # what has no derivative
-    **{n: [Sample(real(2, 3), axis=1)] for n in ("argmax", "argmin", "argsort")},
+    **{n: [Sample(real(2, 3), axis=1)] for n in ("argmax", "argmin", "argsort", "sort")},
     **{n: [Sample(real(2, 3) > 0.5, axis=(1,))] for n in ("all", "any", "count_nonzero")},
     **{
         n: [Sample(INTEGERS, INTEGERS[::-1].copy())]
@@ -170,6 +172,9 @@ SAMPLES = {
     "searchsorted": [Sample(np.array([0.1, 0.4, 0.8]), real(4), side="left", complex=False)],
     "first_places": [Sample(np.array([0.3, 0.1, 0.3]))],
     "stop_gradient": [Sample(real(3))],
+    "isnat": [Sample(np.array(["2000-01-01", "NaT"], "datetime64[D]"))],
+    "unravel_index": [Sample(np.array([1, 5, 3]), shape=(2, 3))],
+    "ravel_multi_index": [Sample(np.array([1, 0, 1]), np.array([2, 0, 1]), dims=(2, 3))],
     "isin": [Sample(np.array([0.3, 0.1, 0.5]), np.array([0.1, 0.5]), complex=False)],
     "packbits": [Sample(np.array([1, 0, 1, 1, 0, 0, 0, 1], np.uint8), axis=0)],
     "unpackbits": [Sample(np.array([5, 200], np.uint8), axis=0)],
@@ -183,8 +188,8 @@ SAMPLES = {
     "ldexp": [Sample(real(3), np.array([1, -2, 0]), complex=False)],
 }
 
-#: The size of these results depends on the values, so that there is no batch of them.
-OF_MANY_SIZES = {"nonzero", "first_places"}
+#: There is no batch of what has results of many sizes, or takes dates.
+NO_BATCH = {"nonzero", "first_places", "isnat"}
 
 #: A matrix of rank 3, and a stack of three regular ones with distinct eigenvalues.
 FLAT = np.diag([1.0, 2.0, 3.0, 0.0]) @ (np.eye(4) + 0.2 * real(4, 4))
@@ -235,6 +240,7 @@ SAMPLES |= {
         Sample(real(5, 2), real(5, 3), rcond=1e-12),
         Sample(real(2, 3), real(2, 1), rcond=1e-12),
     ],
+    "roots": [Sample(np.array([1.0, -6.5, 11.0, -5.2])), Sample(np.array([1.0, 2.0, 5.0]))],
     "matrix_rank": [Sample(STACK[0]), Sample(STACK, tol=None)],
     "fft": [Sample(real(2, 5), axis=1, norm="backward"), Sample(real(4, 2), axis=0, norm="ortho")],
     "ifft": [
@@ -444,8 +450,8 @@ def varied(a, n):
 
 @pytest.mark.parametrize("primitive, sample", CASES)
 def test_batching_agrees_with_a_loop(primitive, sample):
-    if primitive.name in OF_MANY_SIZES:
-        pytest.skip("results of many sizes")
+    if primitive.name in NO_BATCH:
+        pytest.skip("no batch of this")
     for chosen, args in batches(sample, 3):
         axes = tuple(0 if p in chosen else None for p in range(len(args)))
 

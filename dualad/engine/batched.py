@@ -45,13 +45,14 @@ class Batched(TracedArray):
 
 
 def batched(level: Level, value: Any, n: int) -> Batched:
+    """A value of a vmap level: n entries along its first axis."""
     b = level.new(Batched)
     b.level, b.primal, b.tangent = level, value, n
     return b
 
 
 def unbatch(level: Level, x: Any, n: int) -> Any:
-    """The value of x with the batch axis in front; what does not depend on the batch is repeated."""
+    """The value of x with the batch axis in front; what is the same for all is repeated."""
     if type(x) is Batched and x.level is level:
         return x.primal
     if isinstance(x, TracedArray):

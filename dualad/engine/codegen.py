@@ -1,4 +1,4 @@
-"""The fast paths: for each elementwise primitive and kind, functions generated once from its formulas.
+"""The fast paths: functions generated once for each elementwise primitive and kind.
 
 They handle what nearly every call is: operands of one level or constants, equal shapes, float64.
 All else goes to the general path (`bind`), which they agree with by construction: both are made
@@ -54,6 +54,7 @@ SCOPE: dict[str, Any] = {
     "ndarray": np.ndarray,
     "restore": restore,
 }
+
 
 def scaled(t: str, text: str) -> tuple[str, str]:
     """Sign and source of t times a partial: 1 / d is one division, a leading minus the sign.
@@ -136,11 +137,15 @@ class _Writer:
         if not self.p.singular:
             lines += [f"t = {total}"]
         else:
-            lines += ["token = ignore()", "try:", f"    t = {total}", "finally:", "    restore(token)"]
+            lines += [
+                "token = ignore()",
+                "try:",
+                f"    t = {total}",
+                "finally:",
+                "    restore(token)",
+            ]
             args = ", ".join("xy"[: self.arity])
-            given = ", ".join(
-                tangents[a] if a in active else "None" for a in "xy"[: self.arity]
-            )
+            given = ", ".join(tangents[a] if a in active else "None" for a in "xy"[: self.arity])
             lines += [
                 "if (t != t) if type(t) is float64 else has_nan(t):",
                 f"    t = P.jvp(({given},), out, ({args},), {{}})",
@@ -173,7 +178,9 @@ class _Writer:
         parents = ", ".join(f"{own[a]}.tangent" for a in active)
         entry = ", ".join([f"pull_{active}", parents, *self.reads(active)])
         primals = ", ".join("xy"[: self.arity])
-        given = ", ".join(f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity])
+        given = ", ".join(
+            f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
+        )
         lines = [
             f"out = {self.call}",
             f"L = {owner}.level",
@@ -214,14 +221,17 @@ class _Writer:
         return write(active, pad)
 
     def pull(self, active: str) -> list[str]:
-        """The pull of the recorded entry, and its twins: guarded, and forward on linear variables."""
+        """The pull of the recorded entry and its twins: guarded, and on linear variables."""
         parents = [f"i{a}" for a in active]
         head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
         lines = [f"def pull_{active}(c, e, g, own):", head]
         for a in active:
             sign, term = scaled("c", self.formulas["xy".index(a)])
             first = term if sign == "+" else f"-({term})"
-            lines += [f"    s = g[i{a}]", f"    g[i{a}] = {first} if s is None else s {sign} {term}"]
+            lines += [
+                f"    s = g[i{a}]",
+                f"    g[i{a}] = {first} if s is None else s {sign} {term}",
+            ]
         lines += [f"def unpack_{active}(e):", head]
         values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
         args = ", ".join(values[n] for n in "xy"[: self.arity])

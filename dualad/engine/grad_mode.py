@@ -1,4 +1,4 @@
-"""Whether operations on tensors are recorded: a setting of the context, restored after any exception."""
+"""Whether operations on tensors are recorded: a setting of the context."""
 
 from __future__ import annotations
 

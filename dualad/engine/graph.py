@@ -109,7 +109,9 @@ def reads_of(entry: tuple, args: tuple) -> tuple:
 
     reads = []
     if args:
-        pairs = [(f"argument {k}", a) for k, a in enumerate(args) if not isinstance(entry[3][k], Spec)]
+        pairs = [
+            (f"argument {k}", a) for k, a in enumerate(args) if not isinstance(entry[3][k], Spec)
+        ]
         outs = entry[5] if isinstance(entry[5], tuple) else (entry[5],)
         pairs += [("its result", o) for o in outs if not isinstance(o, Spec)]
         for what, a in pairs:
@@ -127,14 +129,15 @@ def check_versions(node: Node) -> None:
         now = version(memory)
         if now != saved:
             raise LevelError(
-                f"one of the variables needed for gradient computation has been modified by an "
-                f"inplace operation: {what} of {node.name}, of shape {memory.shape}, is at version "
-                f"{now}, but its derivative needs version {saved}. Use the out-of-place operation, or "
-                f"clone() the tensor before the in-place one."
+                "one of the variables needed for gradient computation has been modified by an "
+                f"inplace operation: {what} of {node.name}, of shape {memory.shape}, is at "
+                f"version {now}, but its derivative needs version {saved}. Use the out-of-place "
+                "operation, or clone() the tensor before the in-place one."
             )
 
 
 def graph_value(primal: Any, node: Node) -> GraphValue:
+    """A value of the lowest level, made by a node."""
     g = object.__new__(GraphValue)
     g.level, g.primal, g.tangent = GRAPH, primal, node
     return g
@@ -258,11 +261,8 @@ def with_output(entry: tuple, node: Node) -> tuple:
     out = entry[5]
     if isinstance(out, tuple):
         out = tuple(
-            o if isinstance(o, Spec) else part(o, node, j, len(out))
-            for j, o in enumerate(out)
+            o if isinstance(o, Spec) else part(o, node, j, len(out)) for j, o in enumerate(out)
         )
     elif out is not None and not isinstance(out, Spec):
         out = graph_value(out, node)
     return (*entry[:5], out, *entry[6:])
-
-

@@ -1,7 +1,9 @@
 """Zero meets infinity: a tangent that is exactly zero stays zero through an infinite slope.
 
-Products run unguarded. Only where a NaN shows up is the product taken again with
-`zero_wins`, in which zero times anything is zero.
+Products run unguarded. Only where a NaN shows up is the product taken again, forwards with
+`zero_wins`, in which a zero tangent times anything is zero. Backwards the zero that would have
+won may come last, as the slope of an earlier operation: there `either_zero_wins`, so that both
+modes give one Jacobian.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 
 from .traced import TracedArray
 
-__all__ = ["has_nan", "ignore", "quiet", "restore", "zero_wins_raw"]
+__all__ = ["either_zero_wins_raw", "has_nan", "ignore", "quiet", "restore", "zero_wins_raw"]
 
 float64 = np.float64
 
@@ -55,6 +57,12 @@ def has_nan(x: Any) -> bool:
             s = np.vdot(x, x)
             return bool(s != s)
     return bool(np.isnan(x).any())
+
+
+def either_zero_wins_raw(a: Any, b: Any) -> Any:
+    """a * b, but 0 wherever a or b is 0."""
+    with quiet():
+        return np.where((a == 0) | (b == 0), 0, a * b)[()]
 
 
 def zero_wins_raw(a: Any, b: Any) -> Any:

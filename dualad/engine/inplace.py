@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import LostDerivativeError, ShapeError
-from .traced import BOTTOM, FUNCTIONS, Buffer, TracedArray, as_operand, frozen, raw, ufunc_rule
+from .shape import BOUND
+from .traced import BOTTOM, Buffer, TracedArray, frozen, raw
 
-__all__ = ["augmented", "become", "frozen", "link", "store", "ufunc_with_keywords", "write"]
+__all__ = ["augmented", "become", "frozen", "link", "store", "write"]
 
 
 def become(array: TracedArray, value: Any) -> None:
@@ -30,7 +31,7 @@ def become(array: TracedArray, value: Any) -> None:
 
 def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
     """Make `view` a view of `base`: its value is read(base), and put(base, value) writes to it."""
-    if isinstance(view, TracedArray) and holds_array(view):
+    if isinstance(view, TracedArray) and view is not base and holds_array(base):
         view._base = (base, read, put)
         try:
             views = base._views
@@ -45,7 +46,7 @@ def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
 
 def holds_array(x: TracedArray) -> bool:
     """Whether x stands for an array, which can be written to, and not for a NumPy scalar."""
-    if x.shape:
+    if x.shape or hasattr(x, "_base"):
         return True
     value = raw(x)
     return type(value) is np.ndarray and value.ndim == 0
@@ -56,10 +57,30 @@ def write(array: TracedArray, value: Any) -> None:
     try:
         base, _, put = array._base
     except AttributeError:
+        if layout(value) != layout(array):
+            value = BOUND["index_set"](frozen(array), value, index=(...,))
         become(array, value)
         _refresh(array)
         return
     write(base, put(frozen(base), value))
+
+
+def layout(x: Any) -> tuple | None:
+    """How the entries lie in memory: the steps of the axes longer than one, in entries.
+
+    A write leaves it as it is; it decides which reshapes are views. None for a linear variable,
+    which has no memory, and for an array without entries.
+    """
+    value = raw(x)
+    if not isinstance(value, np.ndarray) or not x.size:
+        return None
+    lead = value.ndim - x.ndim
+    steps = [s for s, n in zip(value.strides[lead:], x.shape, strict=True) if n != 1]
+    unit = value.itemsize
+    for k in range(lead):
+        if 0 < value.strides[k] < min(map(abs, steps), default=0):
+            unit *= value.shape[k]
+    return tuple([s // unit for s in steps])
 
 
 def _refresh(base: TracedArray) -> None:
@@ -83,14 +104,19 @@ def augmented(operation: Callable[..., Any], array: Any, other: Any) -> Any:
     return store(array, out) if holds_array(array) else out
 
 
-def store(target: Any, value: Any) -> Any:
+def not_a_buffer() -> LostDerivativeError:
+    """The error for a traced value on its way into a plain array."""
+    return LostDerivativeError(
+        "a traced result cannot be stored into a plain ndarray (out=, or an augmented "
+        "assignment to one): make the buffer with np.zeros_like(x) of a traced x, or with "
+        "dualad.numpy.zeros."
+    )
+
+
+def store(target: Any, value: Any, casting: Any = "same_kind") -> Any:
     """Write a whole value into an output array; return that array."""
     if not isinstance(target, TracedArray):
-        raise LostDerivativeError(
-            "a traced result cannot be stored into a plain ndarray (out=, or an augmented "
-            "assignment to one): make the buffer with np.zeros_like(x) of a traced x, or with "
-            "dualad.numpy.zeros."
-        )
+        raise not_a_buffer()
     if value.shape != target.shape:
         raise ShapeError(
             f"non-broadcastable output operand with shape {target.shape} doesn't match the "
@@ -99,44 +125,10 @@ def store(target: Any, value: Any) -> Any:
             else f"cannot store shape {value.shape} into an array of shape {target.shape}"
         )
     if value.dtype != target.dtype:
-        if not np.can_cast(value.dtype, target.dtype, "same_kind"):
+        if not np.can_cast(value.dtype, target.dtype, casting):
             raise np.exceptions.DTypePromotionError(
                 f"cannot cast the result from {value.dtype} to {target.dtype} in place"
             )
         value = value.astype(target.dtype)
     write(target, value)
     return target
-
-
-def ufunc_with_keywords(ufunc: Any, method: str, inputs: tuple, kwargs: dict) -> Any:
-    """ufunc calls with out=, where=, dtype= and the keywords of reductions."""
-    out = kwargs.pop("out", None)
-    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if isinstance(out, tuple):
-        raise LostDerivativeError(f"{ufunc.__name__} with several outputs does not take out=.")
-    kwargs = {k: v for k, v in kwargs.items() if not (k == "casting" and v == "same_kind")}
-    inputs = tuple(map(as_operand, inputs))
-    if method != "__call__":
-        result = ufunc_rule(ufunc, method)(*inputs, **kwargs)
-    else:
-        where, dtype = kwargs.pop("where", True), kwargs.pop("dtype", None)
-        if kwargs:
-            raise TypeError(f"{ufunc.__name__} on traced arrays does not take {sorted(kwargs)}")
-        if dtype is not None:
-            inputs = tuple(
-                a.astype(dtype) if hasattr(a, "astype") else np.asarray(a, dtype) for a in inputs
-            )
-        if not any(isinstance(a, TracedArray) for a in inputs):
-            result = ufunc(*inputs)
-        else:
-            result = ufunc_rule(ufunc)(*inputs)
-        if where is not True:
-            if out is None:
-                raise LostDerivativeError(
-                    f"{ufunc.__name__}(..., where=mask) without out= leaves entries undefined: "
-                    f"pass out= a traced buffer, or use np.where(mask, f(x), other)."
-                )
-            result = FUNCTIONS[np.where](
-                where, result, frozen(out) if isinstance(out, TracedArray) else out
-            )
-    return result if out is None else store(out, result)

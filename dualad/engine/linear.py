@@ -19,7 +19,7 @@ from .inplace import frozen
 from .level import Level
 from .primitive import Elementwise, Linear
 from .recorded import add_cotangent, conjugate, kept, multiply, pull_linear, specs, sweep
-from .shape import fit, unfit, zero_wins
+from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, raw, spec_of
 
 __all__ = ["LinearProgram", "LinearVariable", "program_of_rule", "trace_linear"]
@@ -141,7 +141,7 @@ def push_scale(entry: tuple, v: Any, product: Callable[..., Any] = multiply) -> 
 
 
 pull_scale.push = push_scale  # type: ignore[attr-defined]
-pull_scale.guarded = partial(pull_scale, product=zero_wins)  # type: ignore[attr-defined]
+pull_scale.guarded = partial(pull_scale, product=either_zero_wins)  # type: ignore[attr-defined]
 pull_scale.guarded_push = partial(push_scale, product=zero_wins)  # type: ignore[attr-defined]
 
 

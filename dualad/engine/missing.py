@@ -24,7 +24,9 @@ def missing_rule(name: str, covered: Iterable[str]) -> MissingRuleError:
     if name in INSTEAD:
         return MissingRuleError(f"{text} Instead of it: {INSTEAD[name]}.")
     near = _nearest(name, covered)
-    return MissingRuleError(f"{text} Covered, of similar name: {', '.join(near)}." if near else text)
+    return MissingRuleError(
+        f"{text} Covered, of similar name: {', '.join(near)}." if near else text
+    )
 
 
 def _nearest(name: str, covered: Iterable[str]) -> list[str]:

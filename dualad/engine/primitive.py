@@ -29,7 +29,7 @@ INPUTS = ("x", "y", "z", "w")
 
 
 class Primitive:
-    """An operation with a derivative: calling it hands it to the highest level among its arguments."""
+    """An operation with a derivative; a call goes to the highest level among its arguments."""
 
     family = "primitive"
 
@@ -82,9 +82,9 @@ class Primitive:
 
     def not_linear(self, why: str) -> LinearityError:
         return LinearityError(
-            f"a derivative rule is not linear in its tangent: {self.name} {why}. A jvp rule must be "
-            f"a linear function of the tangents, a backward rule of the cotangents; values that "
-            f"the rule only reads are saved by ctx.save_for_forward or closed over."
+            f"a derivative rule is not linear in its tangent: {self.name} {why}. A jvp rule must "
+            "be a linear function of the tangents, a backward rule of the cotangents; values "
+            "that the rule only reads are saved by ctx.save_for_forward or closed over."
         )
 
 
@@ -141,7 +141,9 @@ class Partial:
             self.value = formula
             self.names = frozenset({"out", *INPUTS})
 
-    def term(self, t: Any, out: Any, args: tuple, product: Callable[..., Any] | None = None) -> Any:
+    def term(
+        self, t: Any, out: Any, args: tuple, product: Callable[..., Any] | None = None
+    ) -> Any:
         """This argument's share of the tangent: t times the partial."""
         if self.constant == 1.0:
             return t
@@ -242,7 +244,9 @@ class Elementwise(Primitive):
         return self(*align(args, mine))
 
     def out_spec(self, args: tuple, params: dict) -> Spec:
-        shape = np.broadcast_shapes(*(np.shape(a) if not hasattr(a, "shape") else a.shape for a in args))
+        shape = np.broadcast_shapes(
+            *(np.shape(a) if not hasattr(a, "shape") else a.shape for a in args)
+        )
         dtype = np.result_type(*(a.dtype if hasattr(a, "dtype") else a for a in args))
         return Spec(shape, dtype)
 
@@ -390,7 +394,7 @@ def fit_all(t: Any, out: Any) -> Any:
 
 
 def align(args: tuple, mine: tuple[bool, ...]) -> list[Any]:
-    """Give the batched arguments of an elementwise operation one common rank after the batch axis."""
+    """Give the batched arguments of an elementwise operation one rank after the batch axis."""
     ranks = [getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True)]
     rank = max(ranks)
     if all(r == rank or not m for r, m in zip(ranks, mine, strict=True)):

@@ -6,7 +6,7 @@ function that is recorded: their Specs).
 
     pull(cotangent, entry, g, own)   adds the share of each parent to g[parent]
     pull.push(entry, v)              the tangent of the entry from those of its parents
-    pull.guarded                     the same pull with zero_wins for its products
+    pull.guarded                     the same pull with either_zero_wins for its products
 
 g holds one cotangent a variable, None for zero; own the numbers of those whose array belongs to
 the sweep, so that it may be added to in place.
@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from .guard import has_nan, quiet
-from .inplace import frozen
 from .level import Level
 from .primitive import Composite, Elementwise, Linear
-from .shape import fit, unfit, zero_wins
+from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, buffer, frozen, spec_of
 
 __all__ = ["Recorded", "add_cotangent", "entry_for", "recorded", "sweep"]
@@ -67,6 +66,7 @@ class Recorded(TracedArray):
 
 
 def recorded(level: Level, primal: Any, variable: int) -> Recorded:
+    """A value whose tangent is a variable of an open level."""
     r = level.new(Recorded)
     r.level, r.primal, r.tangent = level, primal, variable
     return r
@@ -76,7 +76,8 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
     """The tape entry of an operation, keeping what its rule reads; None for a zero derivative."""
     if isinstance(primitive, Elementwise):
         active = tuple(
-            None if p.constant == 0.0 else i for i, p in zip(parents, primitive.partials, strict=True)
+            None if p.constant == 0.0 else i
+            for i, p in zip(parents, primitive.partials, strict=True)
         )
         if all(i is None for i in active):
             return None
@@ -105,7 +106,9 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         if n == 0:
             return None
         # A rule never reads an argument in which the operation is linear together with others.
-        joint = [primitive.joint and primitive.transpose_in(k) is not None for k in range(len(args))]
+        joint = [
+            primitive.joint and primitive.transpose_in(k) is not None for k in range(len(args))
+        ]
         reads = tuple(
             [
                 spec_of(a) if j or (n == 1 and i is not None) else kept(a) if i is None else a
@@ -136,6 +139,7 @@ def specs(args: tuple, parents: tuple) -> tuple:
 
 
 def add_cotangent(g: Any, i: Any, ct: Any) -> None:
+    """Add a share to the cotangent of a variable."""
     s = g[i]
     g[i] = ct if s is None else s + ct
 
@@ -194,7 +198,9 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
         add_cotangent(g, i, unfit(share, like[k]))
 
 
-def add_in_place(ct: Any, primitive: Any, params: dict, g: Any, i: Any, own: set, like: Spec) -> bool:
+def add_in_place(
+    ct: Any, primitive: Any, params: dict, g: Any, i: Any, own: set, like: Spec
+) -> bool:
     """Scatter into an array the sweep owns: n indexings of one array cost O(n) in all."""
     into = g[i]
     if i not in own:
@@ -210,7 +216,7 @@ def add_in_place(ct: Any, primitive: Any, params: dict, g: Any, i: Any, own: set
 
 
 def push_linear(entry: tuple, v: Any) -> Any:
-    _, parents, primitive, args, params, out, like = entry
+    _, parents, primitive, args, params, out, _ = entry
     tangents = tuple([None if i is None else v[i] for i in parents])
     return primitive.jvp(tangents, out, args, params)
 
@@ -246,7 +252,7 @@ def push_part(entry: tuple, v: Any) -> Any:
 
 
 pull_elementwise.push = push_elementwise  # type: ignore[attr-defined]
-pull_elementwise.guarded = partial(pull_elementwise, product=zero_wins)  # type: ignore[attr-defined]
+pull_elementwise.guarded = partial(pull_elementwise, product=either_zero_wins)  # type: ignore[attr-defined]
 pull_elementwise.guarded_push = partial(push_elementwise, product=zero_wins)  # type: ignore[attr-defined]
 pull_linear.push = push_linear  # type: ignore[attr-defined]
 pull_composite.push = push_composite  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .traced import Spec
 
-__all__ = ["BOUND", "fit", "sum_to", "unfit", "zero_wins", "zeros"]
+__all__ = ["BOUND", "either_zero_wins", "fit", "sum_to", "unfit", "zero_wins", "zeros"]
 
 #: Linear primitives the engine itself uses, by name.
 BOUND: dict[str, Any] = {}
@@ -40,6 +40,11 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     ones = tuple(k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1)
     x = BOUND["sum_axes"](x, axes=tuple(range(lead)) + ones)
     return x if x.shape == shape else BOUND["reshape"](x, shape=shape)
+
+
+def either_zero_wins(a: Any, b: Any) -> Any:
+    """a * b, but 0 wherever a or b is 0."""
+    return BOUND["either_zero_wins"](a, b)
 
 
 def zero_wins(a: Any, b: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The traced array: what every kind of tracked value has in common, and NumPy's dispatch protocols.
+"""The traced array: what all kinds of tracked value share, and NumPy's dispatch protocols.
 
 The kinds (dual, recorded, linear variable, batched, buffer) share one slot layout, so that an
 array can change its kind when something of another level is written into it.
@@ -113,9 +113,9 @@ class TracedArray:
             if not isinstance(a, TracedArray) and hasattr(a, "__dualad_face__"):
                 return NotImplemented
         if kwargs:
-            from .inplace import ufunc_with_keywords
+            from .keywords import call_with_keywords
 
-            return ufunc_with_keywords(ufunc, method, inputs, kwargs)
+            return call_with_keywords(ufunc, method, inputs, kwargs)
         if method == "at":
             return ufunc_rule(ufunc, method)(*inputs)
         return ufunc_rule(ufunc, method)(*map(as_operand, inputs))

@@ -1,4 +1,4 @@
-"""Nested containers: dict, list, tuple, namedtuple, dataclass and None, taken apart and put together."""
+"""Nested containers (dict, list, tuple, namedtuple, dataclass, None) taken apart and rebuilt."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ exponent = Opaque(lambda x: np.frexp(x)[1], name="exponent", elementwise=True)
 
 # fmt: off
 fraction  = elementwise(lambda x: np.modf(x)[0],  "1", name="fraction")
-mantissa  = elementwise(lambda x: np.frexp(x)[0], "ldexp(1.0, -frexp(x)[1])", name="mantissa", singular=True)
+mantissa  = elementwise(lambda x: np.frexp(x)[0], "ldexp(1.0, -frexp(x)[1])", name="mantissa",
+                        singular=True)
 ldexp     = elementwise(np.ldexp,      "ldexp(1.0, y)", None, linear=(0,))
 heaviside = elementwise(np.heaviside,  None, "x == 0")
 nextafter = elementwise(np.nextafter,  "1", None)

@@ -76,7 +76,7 @@ def _adjugates(a: Any) -> Any:
     counts = np.unique(raw(count))
     if counts.size == 1:
         return _adjugate(a, int(counts[0]))
-    total, n = 0, a.shape[-1]
+    total, n = np.zeros((), a.dtype), a.shape[-1]
     for m in counts.tolist():
         mine = (count == m)[..., None, None]
         harmless = np.diag(np.arange(n) < n - m).astype(a.dtype)

@@ -11,10 +11,10 @@ on such factors (projectors, moduli, functions of the matrix) has the one right 
 The first derivative is exact along directions dA for which V^H dA V is diagonal on the repeated
 eigenvalues, and along all directions for what the eigenspace alone decides: symmetric functions of
 repeated eigenvalues, and the projector V_r V_r^H on their space. eigh chooses V so that the
-direction is diagonal wherever it is known while the function runs: in forward mode always, in
-reverse mode for functions of one number. There all smooth functions, such as
-(V * f(w)) @ V^H, have their exact derivative, and each eigenvalue has its one-sided one. Elsewhere
-in reverse mode (V * f(w)) @ V^H lacks, at repeated eigenvalues only, what is not diagonal in V.
+direction is diagonal wherever it is known while the function runs, which is in forward mode. There
+all smooth functions, such as (V * f(w)) @ V^H, have their exact derivative, and each eigenvalue has
+its one-sided one. Reverse mode knows no direction: where the answer depends on it, grad and vjp take
+forward mode for the whole function, and DirectionNeededError says so where that cannot be had.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from typing import Any
 import numpy as np
 
 from ..engine.direction import constant, direction
-from ..engine.guard import quiet
-from ..engine.primitive import Composite
-from ..engine.traced import raw
-from ..errors import SingularPointError
+from ..engine.primitive import Composite, Linear, align
+from ..engine.traced import Spec, raw
+from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
-from .linalg import adjoint, diagonal_of, half_triangle, inverse_for, real_dtype, square
+from .linalg import adjoint, diagonal_of, half_triangle, real_dtype, square
 from .products import conj
 from .registry import function
 from .structure import sum_axes
 
-__all__ = ["adapted", "eig", "eigh", "inverse_gaps", "ties"]
+__all__ = ["adapted", "direction_at_ties", "eig", "eigh", "inverse_gaps", "ties", "turned"]
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
 EigResult = type(np.linalg.eig(np.eye(1)))
@@ -68,6 +67,41 @@ def has_ties(w: Any) -> bool:
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
+def off_ties(m: Any, tied: Any) -> Any:
+    """Zeros: what m says of tied pairs does not move vectors that are adapted to it."""
+    size = np.abs(m)
+    apart = np.where(tied & ~np.eye(m.shape[-1], dtype=bool), size, 0)
+    if np.any(apart > 1e-6 * np.max(size, axis=(-2, -1), initial=0, keepdims=True)):
+        raise DirectionNeededError(
+            "the eigenvectors or singular vectors of repeated values move in a way that depends on "
+            "the direction, which is known in first-order forward mode only: use dualad.jvp or "
+            "dualad.jacfwd at this point, or write the function without eigenvectors"
+        )
+    return np.zeros(np.broadcast_shapes(m.shape, tied.shape), m.dtype)
+
+
+#: Reverse mode: nothing may be asked of tied pairs. Forward mode: nothing is, by adapted vectors.
+decided = Linear(
+    off_ties,
+    lambda ct, m, tied: decided(ct, tied),
+    None,
+    batch=lambda args, mine: decided(*align(args, mine)),
+    spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),
+    name="decided_at_ties",
+)
+
+
+def turned(m: Any, w: Any, gaps: Any) -> Any:
+    """V^-1 dV from V^-1 dA V: divided by the gaps; refused where ties leave it undecided."""
+    return gaps * m + decided(m, ties(w)) if has_ties(w) else gaps * m
+
+
+def direction_at_ties(a: Any, w: Any) -> Any:
+    """The direction of a, where it is known and its sorted values w have ties; else None."""
+    moves = direction(a) if has_ties(w) else None
+    return moves if moves is not None and np.all(np.isfinite(raw(moves))) else None
+
+
 def adapted(m: Any, tied: Any) -> Any:
     """The unitary change of basis, within each set of tied values, that makes m diagonal there."""
     n = m.shape[-1]
@@ -88,7 +122,7 @@ def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
     m = half + adjoint(half)
     values = diagonal_of(m)
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
-    return values, v @ (inverse_gaps(w) * m)
+    return values, v @ turned(m, w, inverse_gaps(w))
 
 
 eigh = Composite(
@@ -111,14 +145,13 @@ _eigh_given = Composite(
 
 def _smooth_eigh(a: Any, lower: bool) -> tuple:
     """The decomposition, with eigenvectors that move smoothly where the direction is known."""
-    w, v = eigh(a, lower=lower)
-    moves = direction(a) if has_ties(w) else None
-    if moves is None:
-        return w, v
-    w, v = constant(w), constant(v)
-    half = adjoint(v) @ (moves * half_triangle(a, lower)) @ v
-    v = v @ adapted(half + adjoint(half), ties(w))
-    return _eigh_given(a, w + 0 * np.real(v[..., 0, :]), v, lower=lower)
+    w, v = eigh(constant(a), lower=lower)
+    moves = direction_at_ties(a, w)
+    if moves is not None:
+        half = adjoint(v) @ (moves * half_triangle(a, lower)) @ v
+        v = v @ adapted(half + adjoint(half), ties(w))
+        w = w + 0 * np.real(v[..., 0, :])
+    return _eigh_given(a, w, v, lower=lower)
 
 
 def _reads_lower(uplo: str) -> bool:
@@ -149,17 +182,21 @@ def np_eigvalsh(a: Any, UPLO: str = "L") -> Any:
 # --- general matrices ----------------------------------------------------------------------------
 
 
+DEFECTIVE = (
+    "np.linalg.eig has no derivative here: the matrix is defective (it has no basis of "
+    "eigenvectors), and its eigenvalues move with infinite speed. Differentiate a smooth function "
+    "of the matrix instead (np.trace, np.linalg.det, its powers)."
+)
+
+
 def _left_inverse(v: Any) -> Any:
     """V^-1, whose rows are the left eigenvectors."""
-    inverse = inverse_for(v, "np.linalg.eig of a matrix without a basis of eigenvectors")
-    with quiet():
-        condition = np.max(np.abs(raw(inverse)), axis=(-2, -1), initial=0)
-    if np.any(condition * np.finfo(v.dtype).eps > 1e-2):
-        raise SingularPointError(
-            "np.linalg.eig has no derivative here: the matrix is defective (it has no basis of "
-            "eigenvectors), and its eigenvalues move with infinite speed. Differentiate a smooth "
-            "function of the matrix instead (np.trace, np.linalg.det, its powers)."
-        )
+    try:
+        inverse = np.linalg.inv(v)
+    except np.linalg.LinAlgError as error:
+        raise SingularPointError(DEFECTIVE) from error
+    if np.max(np.abs(raw(inverse)), initial=0) * np.finfo(v.dtype).eps > 1e-2:
+        raise SingularPointError(DEFECTIVE)
     return inverse
 
 

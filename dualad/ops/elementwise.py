@@ -70,6 +70,11 @@ def sinc_slope(out: Any, x: Any) -> Any:
     return np.where(small, series, (np.cos(np.pi * safe) - np.sinc(safe)) / safe)[()]
 
 
+def same_sheet(root: Any, w: Any) -> Any:
+    """The root or minus it, whichever is nearer to w: the side of the branch cut that w is on."""
+    return np.where(np.real(root * np.conj(w)) < 0, -root, root)[()]
+
+
 #: What formulas may name.
 NAMESPACE: dict[str, Any] = {
     name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)
@@ -81,6 +86,7 @@ NAMESPACE: dict[str, Any] = {
     "exponent_slope": exponent_slope,
     "over_square": over_square,
     "power_slope": power_slope,
+    "same_sheet": same_sheet,
     "share": share,
     "sinc_slope": sinc_slope,
     "where": np.where,
@@ -136,8 +142,10 @@ logaddexp2 = elementwise(np.logaddexp2, "share(x, y, exp2)", "share(y, x, exp2)"
 sin       = elementwise(np.sin,       "cos(x)")
 cos       = elementwise(np.cos,       "-sin(x)")
 tan       = elementwise(np.tan,       "1 + out * out")
-arcsin    = elementwise(np.arcsin,    "1 / sqrt((1 - x) * (1 + x))",  singular=True)
-arccos    = elementwise(np.arccos,    "-1 / sqrt((1 - x) * (1 + x))", singular=True)
+arcsin    = elementwise(np.arcsin,    "1 / sqrt((1 - x) * (1 + x))",  singular=True,
+                        complex=lambda x: complex_arcsin(x))
+arccos    = elementwise(np.arccos,    "-1 / sqrt((1 - x) * (1 + x))", singular=True,
+                        complex=lambda x: complex_arccos(x))
 arctan    = elementwise(np.arctan,    "1 / (1 + x * x)",              singular=True)
 arctan2   = elementwise(np.arctan2,   "over_square(y, x, y)", "over_square(-x, x, y)",
                         singular=True)
@@ -145,7 +153,8 @@ sinh      = elementwise(np.sinh,      "cosh(x)")
 cosh      = elementwise(np.cosh,      "sinh(x)")
 tanh      = elementwise(np.tanh,      "1 - out * out")
 arcsinh   = elementwise(np.arcsinh,   "1 / hypot(1, x)", complex=lambda x: complex_arcsinh(x))
-arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", singular=True)
+arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", singular=True,
+                        complex=lambda x: complex_arccosh(x))
 arctanh   = elementwise(np.arctanh,   "1 / ((1 - x) * (1 + x))",         singular=True)
 deg2rad   = elementwise(np.deg2rad,   "0.017453292519943295", joint=True)
 rad2deg   = elementwise(np.rad2deg,   "57.29577951308232",    joint=True)
@@ -169,7 +178,14 @@ copysign  = elementwise(np.copysign,  "sign(x) * copysign(1, y)", None)
 # --- complex entries
 complex_power   = elementwise(np.power,   "power_slope(x, y)", "complex_exponent_slope(out, x)",
                               name="complex_power", singular=True)
-complex_arcsinh = elementwise(np.arcsinh, "1 / sqrt(1 + x * x)", name="complex_arcsinh")
+complex_arcsin  = elementwise(np.arcsin,  "1 / same_sheet(sqrt((1 - x) * (1 + x)), cos(out))",
+                              name="complex_arcsin", singular=True)
+complex_arccos  = elementwise(np.arccos,  "-1 / same_sheet(sqrt((1 - x) * (1 + x)), sin(out))",
+                              name="complex_arccos", singular=True)
+complex_arcsinh = elementwise(np.arcsinh, "1 / same_sheet(sqrt(1 + x * x), cosh(out))",
+                              name="complex_arcsinh", singular=True)
+complex_arccosh = elementwise(np.arccosh, "1 / same_sheet(sqrt(x - 1) * sqrt(x + 1), sinh(out))",
+                              name="complex_arccosh", singular=True)
 # fmt: on
 
 

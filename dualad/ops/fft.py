@@ -260,37 +260,20 @@ def np_irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: An
     return _stored(out, _complex_then_real(a, s, axes, norm))
 
 
-LAST_TWO = (-2, -1)
+def _over_two_axes(many: Any) -> Any:
+    def transform(
+        a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None
+    ) -> Any:
+        return many(a, s, axes, norm, out)
+
+    transform.__doc__ = many.__doc__
+    return transform
 
 
-@function(np.fft.fft2)
-def np_fft2(a: Any, s: Any = None, axes: Any = LAST_TWO, norm: Any = None, out: Any = None) -> Any:
-    """The transform over two axes."""
-    return np_fftn(a, s, axes, norm, out)
-
-
-@function(np.fft.ifft2)
-def np_ifft2(
-    a: Any, s: Any = None, axes: Any = LAST_TWO, norm: Any = None, out: Any = None
-) -> Any:
-    """The inverse transform over two axes."""
-    return np_ifftn(a, s, axes, norm, out)
-
-
-@function(np.fft.rfft2)
-def np_rfft2(
-    a: Any, s: Any = None, axes: Any = LAST_TWO, norm: Any = None, out: Any = None
-) -> Any:
-    """The transform of a real array over two axes."""
-    return np_rfftn(a, s, axes, norm, out)
-
-
-@function(np.fft.irfft2)
-def np_irfft2(
-    a: Any, s: Any = None, axes: Any = LAST_TWO, norm: Any = None, out: Any = None
-) -> Any:
-    """The inverse of rfft2."""
-    return np_irfftn(a, s, axes, norm, out)
+function(np.fft.fft2)(_over_two_axes(np_fftn))
+function(np.fft.ifft2)(_over_two_axes(np_ifftn))
+function(np.fft.rfft2)(_over_two_axes(np_rfftn))
+function(np.fft.irfft2)(_over_two_axes(np_irfftn))
 
 
 # --- order of the bins ---------------------------------------------------------------------------

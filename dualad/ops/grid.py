@@ -1,4 +1,4 @@
-"""Functions on a grid: differences, the trapezoidal rule, numerical gradients, ranges."""
+"""Functions on a grid: differences, the trapezoidal rule, gradients, phases, ranges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.primitive import Opaque
 from ..engine.traced import raw
+from .constants import plain
 from .products import array_of
 from .reduce import prepared
 from .registry import function
@@ -127,6 +129,25 @@ def _edges(at: Any, step: Any, edge_order: int) -> tuple[Any, Any]:
         first = first + (first - second) * step[0] / (step[0] + step[1])
         last = last + (last - third) * step[-1] / (step[-1] + step[-2])
     return first, last
+
+
+# --- phases --------------------------------------------------------------------------------------
+
+#: How many periods are added to each entry so that neighbours differ by less than the jump allowed.
+_turns = Opaque(
+    lambda p, jump, axis, period: np.rint((np.unwrap(p, jump, axis, period=period) - p) / period),
+    name="turns",
+    batch=lambda args, mine, axis, **params: _turns(args[0], axis=axis + 1, **params),
+)
+
+
+@function(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    """p plus whole periods, whose numbers carry no derivative."""
+    size = plain(period, "the period of np.unwrap")
+    jump = None if discont is None else plain(discont, "the discont of np.unwrap")
+    turns = _turns(p, jump=jump, axis=axis_of(axis, p.ndim), period=size)
+    return p + turns * period
 
 
 # --- ranges --------------------------------------------------------------------------------------

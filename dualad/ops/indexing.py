@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.inplace import link
+from ..engine.items import is_integer
 from ..engine.primitive import Linear, Opaque
 from ..engine.shape import BOUND, zeros
 from ..engine.traced import Spec, TracedArray, as_operand
@@ -364,6 +365,8 @@ def index(x: Any, key: Any) -> Any:
 
 def _view(x: Any, basic: tuple) -> Any:
     out = getitem(x, index=basic)
+    if is_integer(basic):
+        return out
     return link(x, out, partial(getitem, index=basic), partial(index_set, index=basic))
 
 

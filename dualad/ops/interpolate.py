@@ -1,4 +1,4 @@
-"""Piecewise linear interpolation and polynomials."""
+"""Piecewise linear interpolation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from .products import array_of
 from .registry import function
 
 __all__ = ["interpolation"]
-
-
-# --- interp --------------------------------------------------------------------------------------
 
 
 def _rows(args: tuple, mine: tuple) -> Any:
@@ -99,18 +96,3 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     xp, fp = _at(xp, order), _at(fp, order)
     xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
     return x, xp, np.concatenate([fp[-1:], fp, fp[:1]])
-
-
-# --- polynomials ---------------------------------------------------------------------------------
-
-
-@function(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
-    """Horner's scheme, highest coefficient first."""
-    p, x = array_of(p), array_of(x)
-    if p.shape[0] == 0:
-        return np.zeros(x.shape, np.result_type(p.dtype, x.dtype))
-    y = p[0] + np.zeros(x.shape, x.dtype)
-    for k in range(1, p.shape[0]):
-        y = y * x + p[k]
-    return y

@@ -107,7 +107,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple) -> Any:
         raise ValueError("Invalid norm order for matrices.")
     x = np.moveaxis(x, axes, (-2, -1))
     if order in (2, -2, "nuc"):
-        values = np.linalg.svd(x, compute_uv=False)
+        values = np.abs(np.linalg.svd(x, compute_uv=False))  # with slope 0 at 0
     else:
         values = np.sum(np.abs(x), axis=-2 if abs(order) == 1 else -1)
     if order == "nuc":

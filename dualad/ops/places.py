@@ -15,7 +15,7 @@ from .constants import into
 from .registry import PREDICATE, function
 from .structure import axes_of, axis_of
 
-__all__: list[str] = []
+__all__ = ["of_many_sizes"]
 
 # --- along axes ------------------------------------------------------------------------------
 
@@ -91,7 +91,9 @@ def np_lexsort(keys: Any, axis: int = -1) -> Any:
 # --- places ----------------------------------------------------------------------------------
 
 
-def _of_many_sizes(name: str) -> Callable[..., Any]:
+def of_many_sizes(name: str) -> Callable[..., Any]:
+    """The batch rule of what gives a different number of results for different values."""
+
     def batch(args: tuple, mine: tuple, **params: Any) -> Any:
         raise LostDerivativeError(
             f"{name} under vmap gives a different number of results for each entry of the batch, "
@@ -101,7 +103,7 @@ def _of_many_sizes(name: str) -> Callable[..., Any]:
     return batch
 
 
-_nonzero = Opaque(np.nonzero, batch=_of_many_sizes("np.nonzero"))
+_nonzero = Opaque(np.nonzero, batch=of_many_sizes("np.nonzero"))
 
 
 @function(np.nonzero, result=PREDICATE)

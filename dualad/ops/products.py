@@ -16,7 +16,7 @@ from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
 from ..engine.primitive import Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
-from .registry import function, ufunc, ufunc_method
+from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
 
 __all__ = ["array_of", "conj", "contract", "cross", "matmul"]
@@ -271,21 +271,6 @@ def _chain(parts: list, splits: dict, i: int, j: int) -> Any:
 
 
 # --- outer products ------------------------------------------------------------------------------
-
-
-def _outer(u: np.ufunc) -> Any:
-    """u.outer: every entry of a with every entry of b."""
-
-    def outer(a: Any, b: Any) -> Any:
-        a, b = array_of(a), array_of(b)
-        return u(np.reshape(a, a.shape + (1,) * b.ndim), b)
-
-    return outer
-
-
-for _ufunc in {u for u in vars(np).values() if isinstance(u, np.ufunc)}:
-    if (_ufunc.nin, _ufunc.nout, _ufunc.signature) == (2, 1, None):
-        ufunc_method(_ufunc, "outer")(_outer(_ufunc))
 
 
 @function(np.outer)

@@ -281,18 +281,3 @@ reduce_of(np.logaddexp, _logaddexp)
 function(np.nansum)(without_nan(np_sum))
 function(np.nanmean)(without_nan(np_mean))
 function(np.nanprod)(without_nan(np_prod))
-
-
-@ufunc_method(np.add, "reduceat")
-def add_reduceat(a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """np.add.reduceat: sums of slices; a start that is not below the next takes one entry."""
-    a = prepared(a, dtype, True, None)
-    (axis,) = axes_of(axis, a.ndim)
-    lead = (slice(None),) * axis
-    starts = np.asarray(indices).tolist()
-    ends = [*starts[1:], a.shape[axis]]
-    parts = [
-        np.sum(a[(*lead, slice(i, j))], axis=axis) if i < j else a[(*lead, i)]
-        for i, j in zip(starts, ends, strict=True)
-    ]
-    return np.stack(parts, axis)

@@ -1,4 +1,4 @@
-"""How a formulas file says which NumPy function a Python function stands for, and what it gives."""
+"""How a formulas file says which NumPy function a function stands for, and what it gives."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine.inplace import store
 from ..engine.primitive import Linear, Opaque, align
-from ..engine.traced import Spec, TracedArray, as_operand, missing_rule, raw
+from ..engine.traced import Spec, TracedArray, as_operand, raw
 from .elementwise import elementwise
 from .indexing import index
 from .registry import function
@@ -260,38 +260,6 @@ def np_trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     return index(filt, tuple(key))
 
 
-@function(np.union1d)
-def np_union1d(ar1: Any, ar2: Any) -> Any:
-    return np.unique(np.concatenate([np.ravel(_as_array(ar1)), np.ravel(_as_array(ar2))]))
-
-
-_first_places = Opaque(lambda x: np.unique(x, return_index=True)[1], name="first_places")
-
-
-@function(np.unique_values)
-def np_unique_values(x: Any) -> Any:
-    return np.unique(x)
-
-
-@function(np.unique)
-def np_unique(
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: Any = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> Any:
-    """The sorted distinct entries; of equal ones the first carries the derivative."""
-    if return_inverse or return_counts or axis is not None or not equal_nan:
-        raise missing_rule("numpy.unique with options other than return_index")
-    flat = np.ravel(ar)
-    places = _first_places(flat)
-    return (flat[places], places) if return_index else flat[places]
-
-
 # --- order -----------------------------------------------------------------------------------
 
 
@@ -299,12 +267,28 @@ def _flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
     return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
 
 
+def _order(x: Any, axis: int) -> Any:
+    """The order that sorts x; equal entries keep theirs, by a stable sort where there are any."""
+    order = np.argsort(x, axis)
+    ordered = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
+    if np.any(ordered[..., 1:] == ordered[..., :-1]):
+        return np.argsort(x, axis, kind="stable")
+    return order
+
+
+sorting_order = Opaque(
+    _order,
+    batch=lambda args, mine, axis: sorting_order(args[0], axis=axis + 1),
+    name="sort",
+)
+
+
 @function(np.sort)
 def np_sort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
     a, axis = _flat_if_none(a, axis)
-    return np.take_along_axis(a, np.argsort(a, axis, kind="stable"), axis)
+    return np.take_along_axis(a, sorting_order(a, axis=axis), axis)
 
 
 @function(np.sort_complex)

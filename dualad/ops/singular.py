@@ -6,8 +6,9 @@ section 3.2, so written that the polar factor U V^H stays exact at equal singula
 
 **What is not unique.** Complex singular vectors u_i and v_i share a free phase, whose motion
 is split evenly. Equal singular values are treated as repeated eigenvalues are, see `eigen`.
-Quotients by a singular value that is zero are 0. With full_matrices=True the other columns of U
-and V are an arbitrary basis: exact is what their span alone decides, such as its projector.
+Quotients by a singular value that is zero are 0: singular values are exact at any rank, vectors
+where the rank is full, or one less and the matrix square. With full_matrices=True the other
+columns of U and V are an arbitrary basis: exact is what their span alone decides, its projector.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.direction import constant, direction
+from ..engine.direction import constant
 from ..engine.guard import quiet
 from ..engine.primitive import Composite, Opaque
 from .complexes import real
-from .eigen import adapted, has_ties, inverse_gaps, np_eigh, ties
+from .eigen import adapted, direction_at_ties, inverse_gaps, np_eigh, ties, turned
 from .linalg import adjoint, diagonal_of
 from .registry import function
 
@@ -52,7 +53,7 @@ def _svd_rule(t: Any, out: tuple, a: Any, *_: Any, full: bool) -> tuple:
     u1, v1 = u[..., :k], adjoint(vh[..., :k, :])
     tv, tu = t @ v1, adjoint(t) @ u1
     m = adjoint(u1) @ tv
-    even = (m + adjoint(m)) * (inverse_gaps(s) / 2)
+    even = turned(m + adjoint(m), s, inverse_gaps(s) / 2)
     odd = (m - adjoint(m)) * (_inverse_sums(s) / 2)
     zero = _zero(s)
     scale = np.where(zero, 0, 1 / np.where(zero, 1, s))[..., None, :]
@@ -95,11 +96,10 @@ _svd_given = Composite(
 
 def _smooth_svd(a: Any, full: bool) -> tuple:
     """The decomposition, with singular vectors that move smoothly where the direction is known."""
-    u, s, vh = svd(a, full=full)
-    moves = direction(a) if has_ties(s) else None
+    u, s, vh = svd(constant(a), full=full)
+    k, moves = s.shape[-1], direction_at_ties(a, s)
     if moves is None:
-        return u, s, vh
-    u, s, vh, k = constant(u), constant(s), constant(vh), s.shape[-1]
+        return _svd_given(a, u, s, vh, full=full)
     half = adjoint(u[..., :k]) @ moves @ adjoint(vh[..., :k, :])
     turn = adapted(half + adjoint(half), ties(s))
     u = np.concatenate([u[..., :k] @ turn, u[..., k:]], axis=-1)

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.guard import zero_wins_raw
-from ..engine.inplace import link, store
+from ..engine.guard import either_zero_wins_raw, zero_wins_raw
+from ..engine.inplace import layout, link, store
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, sum_to
-from ..engine.traced import FUNCTIONS, Spec, TracedArray, as_operand, missing_rule, raw
+from ..engine.traced import FUNCTIONS, Spec, TracedArray, as_operand, raw
 from .indexing import getitem, scatter
 from .registry import function
 
@@ -125,8 +125,21 @@ zero_wins = Linear(
     show=lambda a, b: f"np.where({a} == 0, 0, {a} * {b})",
     name="zero_wins",
 )
+either_zero_wins = Linear(
+    either_zero_wins_raw,
+    lambda ct, a, b: either_zero_wins(ct, np.conj(b)),
+    lambda ct, a, b: either_zero_wins(np.conj(a), ct),
+    batch=lambda args, mine: either_zero_wins(*align(args, mine)),
+    show=lambda a, b: f"np.where(({a} == 0) | ({b} == 0), 0, {a} * {b})",
+    name="either_zero_wins",
+)
 BOUND.update(
-    broadcast_to=broadcast, cast=cast, reshape=reshape, sum_axes=sum_axes, zero_wins=zero_wins
+    broadcast_to=broadcast,
+    cast=cast,
+    either_zero_wins=either_zero_wins,
+    reshape=reshape,
+    sum_axes=sum_axes,
+    zero_wins=zero_wins,
 )
 
 
@@ -327,7 +340,23 @@ def np_squeeze(a: Any, axis: Any = None) -> Any:
 
 @function(np.ravel)
 def np_ravel(a: Any, order: str = "C") -> Any:
-    return np_reshape(a, (a.size,), order)
+    """A view where the entries lie in the order asked for without gaps, else a copy."""
+    if _is_fortran(a, order):
+        a = np_transpose(a)
+    if not _is_contiguous(a):
+        a = np_copy(a)
+    return np_reshape(a, (a.size,))
+
+
+def _is_contiguous(a: Any) -> bool:
+    steps, want = layout(a), 1
+    if steps is None:
+        return True
+    for n, step in zip([n for n in reversed(a.shape) if n != 1], reversed(steps), strict=True):
+        if step != want:
+            return False
+        want *= n
+    return True
 
 
 def _at_least(n: int, a: Any) -> Any:
@@ -568,42 +597,6 @@ def np_tile(A: Any, reps: Any) -> Any:
     wide = tuple(k for r, n in zip(reps, shape, strict=True) for k in (int(r), n))
     out = np_broadcast_to(np_reshape(A, pairs), wide)
     return np_reshape(out, tuple(int(r) * n for r, n in zip(reps, shape, strict=True)))
-
-
-@function(np.pad)
-def np_pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Every mode that copies entries is a gather along an index that NumPy itself pads."""
-    if (
-        mode in ("edge", "wrap", "reflect", "symmetric")
-        and kwargs.get("reflect_type", "even") == "even"
-    ):
-        out = array
-        widths = np.broadcast_to(np.asarray(_widths(pad_width, array.ndim)), (array.ndim, 2))
-        for k, (n, w) in enumerate(zip(array.shape, widths.tolist(), strict=True)):
-            at = np.pad(np.arange(n), w, mode=mode)
-            out = out[(slice(None),) * k + (at,)]
-        return out
-    if mode == "constant":
-        widths = np.broadcast_to(
-            np.asarray(_widths(pad_width, array.ndim)), (array.ndim, 2)
-        ).tolist()
-        fill = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (array.ndim, 2))
-        out = array
-        for k, (before, after) in enumerate(widths):
-            shape = list(out.shape)
-            parts = []
-            for n, c in ((before, fill[k, 0]), (after, fill[k, 1])):
-                shape[k] = n
-                parts.append(np.full(shape, c, dtype=array.dtype))
-            out = np_concatenate([parts[0], out, parts[1]], k)
-        return out
-    raise missing_rule(f"numpy.pad with mode={mode!r}")
-
-
-def _widths(pad_width: Any, ndim: int) -> Any:
-    if isinstance(pad_width, dict):
-        return [pad_width.get(k, pad_width.get(k - ndim, (0, 0))) for k in range(ndim)]
-    return pad_width
 
 
 @function(np.diagonal)

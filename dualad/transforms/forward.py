@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..engine.batched import batched, unbatch
 from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
 from ..errors import ArgumentError
 from .boundary import inputs_of, outputs_of, own, rebuild, restore, tangents_for
 
-__all__ = ["jvp", "push"]
+__all__ = ["basis", "jvp", "push", "push_many", "split_columns"]
 
 
 def jvp(
@@ -90,6 +92,63 @@ def push(level: Level, value: Any, strict: bool = False) -> tuple[Any, Any]:
     if strict:
         raise ArgumentError("strict=True: an output does not depend on the inputs")
     return value, zero_like(value)
+
+
+def push_many(
+    f: Callable[..., Any],
+    inputs: Sequence[Any],
+    trees: Sequence[Any],
+    blocks: Sequence[Any],
+    n: int,
+    has_aux: bool = False,
+) -> tuple[Any, list[Any], Any, list[Any], Any]:
+    """Run f once with n tangents per input, along a leading axis of each block.
+
+    Returns the value, the tangents of the output leaves with that axis, and the structure, faces
+    and auxiliary result of the output.
+    """
+    with Level("jacfwd") as outer, Level("jacfwd") as level:
+        duals = [
+            i.wrap(make_dual(level, i.value, batched(outer, t, n)))
+            for i, t in zip(inputs, blocks, strict=True)
+        ]
+        result, aux = split_aux(f(*rebuild(trees, duals)), has_aux)
+        out, tree, faces = outputs_of(result)
+        pairs = [push(level, v) for v in out]
+        tangents = [unbatch(outer, t, n) for _, t in pairs]
+        value = tree.unflatten(
+            [restore(p, type(p), face) for (p, _), face in zip(pairs, faces, strict=True)]
+        )
+        return value, tangents, tree, faces, strip(level, aux)
+
+
+def basis(shapes: Sequence[tuple], dtypes: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:
+    """Rows lo to hi of the identity over all entries of several arrays, cut into those arrays."""
+    out, start = [], 0
+    for shape, dtype in zip(shapes, dtypes, strict=True):
+        size = math.prod(shape)
+        rows = np.zeros((hi - lo, size), dtype)
+        first, last = max(lo, start), min(hi, start + size)
+        if first < last:
+            k = np.arange(first, last)
+            rows[k - lo, k - start] = 1
+        out.append(rows.reshape((hi - lo, *shape)))
+        start += size
+    return out
+
+
+def split_columns(rows: Any, inputs: Sequence[Any]) -> list[Any]:
+    """Tangents of one output, (n, *out), as one block (*out, *in) per input."""
+    moved = np.moveaxis(rows, 0, -1)
+    if len(inputs) == 1:
+        return [np.reshape(moved, (*moved.shape[:-1], *inputs[0].shape))]
+    blocks, start = [], 0
+    for i in inputs:
+        size = math.prod(i.shape)
+        part = moved[..., start : start + size]
+        blocks.append(np.reshape(part, (*moved.shape[:-1], *i.shape)))
+        start += size
+    return blocks
 
 
 def zero_like(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Jacobians and Hessians: all tangents, or all cotangents, carried in one pass along a batch axis."""
+"""Jacobians and Hessians: all tangents, or all cotangents, in one pass along a batch axis."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.batched import batched, unbatch
-from ..engine.dual import make_dual
 from ..engine.level import Level
-from ..errors import ArgumentError, ShapeError
-from .boundary import Input, inputs_of, outputs_of, rebuild, restore
-from .forward import arguments, push, split_aux, strip
+from ..errors import ArgumentError, DirectionNeededError, ShapeError
+from .boundary import Input, inputs_of, rebuild, restore
+from .forward import arguments, basis, push_many, split_columns
 from .reverse import Recording, _Differentiator, fixing, grad, selected
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
@@ -91,25 +90,11 @@ class ForwardJacobian(_Jacobian):
         blocks = [split_columns(r, inputs) for r in rows]
         return value, blocks, tree, faces, inputs, trees, aux
 
-    def _chunk(self, f: Callable[..., Any], inputs: list, trees: list, lo: int, hi: int) -> tuple:
-        with Level("jacfwd") as outer, Level("jacfwd") as level:
-            duals = [
-                i.wrap(make_dual(level, i.value, batched(outer, t, hi - lo)))
-                for i, t in zip(
-                    inputs,
-                    basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi),
-                    strict=True,
-                )
-            ]
-            result, aux = split_aux(f(*rebuild(trees, duals)), self.has_aux)
-            out, tree, faces = outputs_of(result)
-            pairs = [push(level, v) for v in out]
-            tangents = [unbatch(outer, t, hi - lo) for _, t in pairs]
-            value = tree.unflatten(
-                [restore(p, type(p), face) for (p, _), face in zip(pairs, faces, strict=True)]
-            )
-            aux = strip(level, aux)
-        return value, tangents, tree, faces, aux
+    def _chunk(
+        self, f: Callable[..., Any], inputs: list, trees: list, lo: int, hi: int
+    ) -> tuple:
+        blocks = basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi)
+        return push_many(f, inputs, trees, blocks, hi - lo, self.has_aux)
 
 
 class ReverseJacobian(_Jacobian):
@@ -117,7 +102,14 @@ class ReverseJacobian(_Jacobian):
 
     def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
         run = Recording("jacrev", f, primals, names, self.has_aux)
-        return self._finish(run, self._reverse(run))
+        return self._finish(run, self._by_rows(run))
+
+    def _by_rows(self, run: Recording) -> list[list[Any]]:
+        """By reverse mode, unless at this point the answer depends on the direction."""
+        try:
+            return self._reverse(run)
+        except DirectionNeededError:
+            return run.jacobian()
 
     def _finish(self, run: Recording, blocks: list) -> tuple:
         return run.primal(), blocks, run.out_tree, run.faces, run.inputs, run.trees, run.aux
@@ -191,8 +183,11 @@ class Jacobian(ReverseJacobian):
         n_out = sum(math.prod(v.shape) for v in run.out)
         self.last_mode = cheaper(n_in, n_out) if self.mode == "auto" else self.mode
         if self.last_mode == "reverse":
-            return self._finish(run, self._reverse(run))
-        return self._finish(run, self._forward(run, n_in))
+            return self._finish(run, self._by_rows(run))
+        try:
+            return self._finish(run, self._forward(run, n_in))
+        except DirectionNeededError:
+            return self._finish(run, run.jacobian())
 
     def _forward(self, run: Recording, n: int) -> list[list[Any]]:
         """Push all basis tangents through the tape: the function is not run again."""
@@ -222,35 +217,6 @@ class ValueAndJacobian(Jacobian):
 def cheaper(n_in: int, n_out: int) -> str:
     """The mode that needs fewer passes; reverse costs a little more per pass."""
     return "forward" if n_in <= 2 * n_out else "reverse"
-
-
-def basis(shapes: Sequence[tuple], dtypes: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:
-    """Rows lo to hi of the identity over all entries of several arrays, cut into those arrays."""
-    out, start = [], 0
-    for shape, dtype in zip(shapes, dtypes, strict=True):
-        size = math.prod(shape)
-        rows = np.zeros((hi - lo, size), dtype)
-        first, last = max(lo, start), min(hi, start + size)
-        if first < last:
-            k = np.arange(first, last)
-            rows[k - lo, k - start] = 1
-        out.append(rows.reshape((hi - lo, *shape)))
-        start += size
-    return out
-
-
-def split_columns(rows: Any, inputs: Sequence[Input]) -> list[Any]:
-    """Tangents of one output, (n, *out), as one block (*out, *in) per input."""
-    moved = np.moveaxis(rows, 0, -1)
-    if len(inputs) == 1:
-        return [np.reshape(moved, (*moved.shape[:-1], *inputs[0].shape))]
-    blocks, start = [], 0
-    for i in inputs:
-        size = math.prod(i.shape)
-        part = moved[..., start : start + size]
-        blocks.append(np.reshape(part, (*moved.shape[:-1], *i.shape)))
-        start += size
-    return blocks
 
 
 def jacfwd(
@@ -309,7 +275,7 @@ def jacobian(
     holomorphic: bool = False,
     mode: str = "auto",
 ) -> Jacobian:
-    """The Jacobian by the cheaper mode: forward up to twice as many inputs as outputs, else reverse.
+    """The Jacobian by the cheaper mode: forward up to two inputs an output, else reverse.
 
     f runs once; `jacobian(f).last_mode` says which mode the last call took, mode="forward" or
     "reverse" chooses it. See `jacfwd` for the other arguments and the shape of the result.

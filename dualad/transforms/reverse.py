@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,9 +13,10 @@ from ..engine.linear import LinearProgram, output, program_of_tape, variable
 from ..engine.recorded import Recorded, kept, recorded, sweep
 from ..engine.traced import Spec, spec_of
 from ..engine.tree import flatten, flatten_like
-from ..errors import ArgumentError, ShapeError
+from ..engine.shape import fit
+from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
-from .forward import split_aux, strip, zero_like
+from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
 
 __all__ = [
     "Gradient",
@@ -32,7 +34,7 @@ __all__ = [
 class Recording:
     """A function run once on recorded tangents: its outputs, its tape, how they are wrapped."""
 
-    __slots__ = ("aux", "faces", "inputs", "out", "out_tree", "tape", "trees", "variables")
+    __slots__ = ("aux", "f", "faces", "has_aux", "inputs", "out", "out_tree", "tape", "trees", "variables")
 
     def __init__(
         self,
@@ -44,6 +46,7 @@ class Recording:
         lasting: bool = False,
     ):
         """With lasting=True the recording outlives later writes into the arguments."""
+        self.f, self.has_aux = f, has_aux
         self.inputs, self.trees = inputs_of(args, names)
         if lasting:
             for i in self.inputs:
@@ -70,11 +73,51 @@ class Recording:
             for k, ct in zip(self.variables, cotangents, strict=True)
             if k is not None and ct is not None
         ]
-        shares = sweep(self.tape, len(self.inputs), seeds, free)
+        try:
+            shares = sweep(self.tape, len(self.inputs), seeds, free)
+        except DirectionNeededError:
+            shares = self._by_forward_mode(cotangents)
         return [
             i.restore(zero_like(i) if s is None else own(s, cotangents))
             for i, s in zip(self.inputs, shares, strict=True)
         ]
+
+    def push(self, tangents: Sequence[Any]) -> list[Any]:
+        """One tangent per output leaf, by running the function again in forward mode."""
+        blocks = [np.expand_dims(t, 0) for t in tangents]
+        _, out, *_ = push_many(self.f, self.inputs, self.trees, blocks, 1, self.has_aux)
+        return [t[0] for t in out]
+
+    def jacobian(self) -> list[list[Any]]:
+        """The forward Jacobian: for each output leaf one block per input leaf."""
+        n = sum(math.prod(i.shape) for i in self.inputs)
+        blocks = basis([i.shape for i in self.inputs], [i.dtype for i in self.inputs], 0, n)
+        _, tangents, *_ = push_many(self.f, self.inputs, self.trees, blocks, n, self.has_aux)
+        return [split_columns(t, self.inputs) for t in tangents]
+
+    def _by_forward_mode(self, cotangents: Sequence[Any]) -> list[Any]:
+        """The same cotangents from a forward Jacobian: at points where each direction counts."""
+        sizes = [math.prod(i.shape) for i in self.inputs]
+        shares = self._contracted(cotangents, 1.0, sum(sizes))
+        if any(i.dtype.kind == "c" for i in self.inputs):
+            shares = shares + 1j * self._contracted(cotangents, 1j, sum(sizes))
+        ends = np.cumsum(sizes).tolist()
+        return [
+            fit(np.reshape(shares[end - size : end], i.shape), spec_of(i.value))
+            for end, size, i in zip(ends, sizes, self.inputs, strict=True)
+        ]
+
+    def _contracted(self, cotangents: Sequence[Any], unit: Any, n: int) -> Any:
+        """Re<cotangent, derivative along unit times each basis vector>."""
+        blocks = basis([i.shape for i in self.inputs], [i.dtype for i in self.inputs], 0, n)
+        blocks = [b * unit if b.dtype.kind == "c" else b * np.real(unit) for b in blocks]
+        _, tangents, *_ = push_many(self.f, self.inputs, self.trees, blocks, n, self.has_aux)
+        total = 0.0
+        for ct, t in zip(cotangents, tangents, strict=True):
+            if ct is not None:
+                axes = tuple(range(1, t.ndim))
+                total = total + np.sum(np.real(np.conj(ct) * t), axis=axes)
+        return total * np.ones(n)
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -166,7 +209,10 @@ class Linearized:
                 f"the linearized function takes {len(run.trees)} tangents, got {len(tangents)}"
             )
         moves = tangents_for(run.inputs, run.trees, tangents, "tangent")
-        out = [own(t, moves) for t in self.program(*moves)]
+        try:
+            out = [own(t, moves) for t in self.program(*moves)]
+        except DirectionNeededError:
+            out = run.push(moves)
         return run.out_tree.unflatten(
             [restore(t, type(t), f) for t, f in zip(out, run.faces, strict=True)]
         )

@@ -10,8 +10,7 @@ import itertools
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dualad
 from dualad.errors import LeakError

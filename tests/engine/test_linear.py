@@ -36,7 +36,7 @@ NOT_LINEAR = {
     "matrix product of two": (lambda t: t @ t * x0, "matmul"),
     "comparison": (lambda t: np.where(t > 0, t, 0 * t), "greater"),
     "isnan": (lambda t: np.where(np.isnan(t), 0 * t, t), "isnan"),
-    "sort": (lambda t: np.sort(t), "argsort"),
+    "sort": (lambda t: np.sort(t), "sort"),
     "concatenated with a constant": (lambda t: np.concatenate([t[:2], np.ones(1)]), "concatenate"),
     "selected from a constant": (lambda t: np.where(x0 > 0, t, 1.0), "where"),
     "product over entries": (lambda t: np.prod(t) * x0, "prod"),

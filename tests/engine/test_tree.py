@@ -5,8 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dualad
 from dualad.engine.tree import flatten, flatten_like, tree_map

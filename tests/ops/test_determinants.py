@@ -1,4 +1,4 @@
-"""Determinants against their cofactors, exact in rational arithmetic, singular matrices included."""
+"""Determinants against exact cofactors, at regular and at singular matrices."""
 
 import itertools
 
@@ -43,9 +43,9 @@ def exact_hessian(a):
     n = len(a)
     out = np.zeros((n,) * 4)
     for i, k in itertools.permutations(range(n), 2):
-        for j, l in itertools.permutations(range(n), 2):
-            sign = (-1) ** (i + j + k + l) * (1 if (i < k) == (j < l) else -1)
-            out[i, j, k, l] = sign * minor(a, [i, k], [j, l])
+        for j, m in itertools.permutations(range(n), 2):
+            sign = (-1) ** (i + j + k + m) * (1 if (i < k) == (j < m) else -1)
+            out[i, j, k, m] = sign * minor(a, [i, k], [j, m])
     return out
 
 
@@ -60,7 +60,9 @@ def test_the_gradient_of_det_is_the_cofactor_matrix_at_any_rank(n, r):
     assert np.linalg.matrix_rank(a) == r
     close(dualad.grad(det)(a), exact_cofactors(a), 1e-12, bound(a, 1))
     t = RNG.normal(size=(n, n))
-    close(dualad.jvp(det, (a,), (t,))[1], np.sum(exact_cofactors(a) * t), 1e-12, n**2 * bound(a, 1))
+    close(
+        dualad.jvp(det, (a,), (t,))[1], np.sum(exact_cofactors(a) * t), 1e-12, n**2 * bound(a, 1)
+    )
 
 
 @pytest.mark.parametrize("n, r", [c for c in RANKS if c[0] in (2, 3, 4, 5)])
@@ -69,17 +71,17 @@ def test_the_second_derivative_of_det_is_exact_at_any_rank(n, r):
     close(dualad.hessian(det)(a), exact_hessian(a), 1e-12, 10 * bound(a, 2))
 
 
-@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("n", range(1, 6))
 def test_all_derivatives_along_a_line_at_any_rank(n):
     """det(a + t m) is a polynomial in t, whose coefficients SymPy gives."""
     m, t = RNG.integers(-2, 3, (n, n)).astype(float), sympy.Symbol("t")
     for r in range(n + 1):
         a = of_rank(n, r)
         exact = (sympy.Matrix(a.astype(int)) + t * sympy.Matrix(m.astype(int))).det()
-        f = lambda x, a=a: det(a + x * m)  # noqa: E731
+        f = lambda x, a=a: det(a + x * m)
         for order in range(min(n, 4) + 1):
             close(f(0.0), float(exact.diff(t, order).subs(t, 0)), 1e-9, 100 * bound(a, order))
-            f = lambda x, g=f: dualad.jvp(g, (x,), (1.0,))[1]  # noqa: E731
+            f = lambda x, g=f: dualad.jvp(g, (x,), (1.0,))[1]
 
 
 def test_complex_and_stacked_singular_matrices():
@@ -88,7 +90,10 @@ def test_complex_and_stacked_singular_matrices():
     stack = np.stack([singular, singular + np.eye(4), np.zeros((4, 4))])
     t = RNG.normal(size=stack.shape) + 1j * RNG.normal(size=stack.shape)
     adjugate = np.stack(
-        [np.array(sympy.Matrix(m.astype(complex)).adjugate().evalf().tolist(), complex) for m in stack]
+        [
+            np.array(sympy.Matrix(m.astype(complex)).adjugate().evalf().tolist(), complex)
+            for m in stack
+        ]
     )
     _, found = dualad.jvp(det, (stack,), (t,))
     close(found, np.einsum("kij,kji->k", adjugate, t), 1e-11, 1e-9)
@@ -113,7 +118,7 @@ def test_a_nearly_singular_matrix_keeps_its_accuracy():
         close(np.diag(dualad.grad(det)(a)), [6 * tiny, 3 * tiny, 2 * tiny, 6.0], 1e-12, 0)
 
 
-# --- slogdet --------------------------------------------------------------------------------------
+# --- slogdet -------------------------------------------------------------------------------------
 
 
 def test_the_logarithm_has_the_inverse_as_gradient_whatever_the_sign():
@@ -136,7 +141,9 @@ def test_a_complex_determinant_turns_and_grows():
 
 def test_the_logarithm_at_a_singular_matrix_is_refused_by_name():
     a = np.ones((2, 2))
-    assert dualad.vmap(lambda m: np.linalg.slogdet(m)[1])(np.stack([a, a])).tolist() == [-np.inf] * 2
+    assert (
+        dualad.vmap(lambda m: np.linalg.slogdet(m)[1])(np.stack([a, a])).tolist() == [-np.inf] * 2
+    )
     for run in (
         lambda f: dualad.grad(f)(a),
         lambda f: dualad.jvp(f, (a,), (a,)),

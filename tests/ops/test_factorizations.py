@@ -22,7 +22,7 @@ def hermitian(n, complex_too=False):
     return t + np.conj(t.T)
 
 
-# --- cholesky -------------------------------------------------------------------------------------
+# --- cholesky ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("complex_too", [False, True])
@@ -40,7 +40,7 @@ def test_the_product_of_the_factors_moves_as_the_matrix(n, complex_too):
 def test_only_the_triangle_that_is_read_has_a_derivative():
     """The entries of the other triangle do nothing, those that are read count for both."""
     a = positive_definite(4, 4)
-    logdet = lambda m, **kw: 2 * np.sum(np.log(np.diag(cholesky(m, **kw))))  # noqa: E731
+    logdet = lambda m, **kw: 2 * np.sum(np.log(np.diag(cholesky(m, **kw))))
     inverse = np.linalg.inv(a)
     lower = np.tril(2 * inverse, -1) + np.diag(np.diag(inverse))
     close(dualad.grad(logdet)(a), lower)
@@ -73,7 +73,7 @@ def test_the_inverse_of_a_triangular_matrix_by_halves(n):
     close(dualad.jvp(triangular_inverse, (low,), (t,))[1], -inverse @ t @ inverse, 1e-10, 1e-11)
 
 
-# --- qr -------------------------------------------------------------------------------------------
+# --- qr ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("complex_too", [False, True])
@@ -87,7 +87,9 @@ def test_the_factors_keep_their_properties_as_they_move(shape, complex_too):
     spin = np.conj(np.swapaxes(q, -1, -2)) @ dq
     close(spin, -np.conj(np.swapaxes(spin, -1, -2)), 1e-10, 1e-11)
     assert np.all(np.tril(dr, -1) == 0)
-    close(np.imag(np.diagonal(dr, axis1=-2, axis2=-1)), 0 * np.diagonal(dr, axis1=-2, axis2=-1).real)
+    close(
+        np.imag(np.diagonal(dr, axis1=-2, axis2=-1)), 0 * np.diagonal(dr, axis1=-2, axis2=-1).real
+    )
 
 
 def test_r_of_orthogonal_columns_against_its_closed_form():
@@ -103,7 +105,7 @@ def test_complete_of_a_square_or_wide_matrix():
 
 def test_complete_of_a_tall_matrix_is_refused_where_a_derivative_is_taken():
     a = RNG.normal(size=(4, 2))
-    full = lambda m: qr(m, mode="complete").Q  # noqa: E731
+    full = lambda m: qr(m, mode="complete").Q
     assert dualad.vmap(full)(np.stack([a, a])).shape == (2, 4, 4)
     for run in (lambda: dualad.jvp(full, (a,), (a,)), lambda: dualad.jacrev(full)(a)):
         with pytest.raises(NotDifferentiableError, match="mode='reduced'"):

@@ -1,9 +1,11 @@
 """numpy.linalg as a whole: every function, every calling form, in both modes and to second order.
 
-The right value is the limit of differences, and for reverse mode the adjoint identity; closed forms
-are in the test files of the families. Functions of eigen- and singular vectors are taken where
-their free factors cancel.
+The right value is the limit of differences, and in reverse mode the adjoint identity; closed
+forms are in the test files of the families. Functions of eigen- and singular vectors are taken
+where their free factors cancel.
 """
+
+import inspect
 
 import numpy as np
 import pytest
@@ -146,6 +148,17 @@ CASES = list(cases())
 def test_every_function_of_the_namespace_has_a_rule():
     names = [n for n in la.__all__ if callable(getattr(la, n)) and n != "LinAlgError"]
     assert [n for n in names if getattr(la, n) not in FUNCTIONS] == []
+
+
+def test_signatures_are_numpys():
+    """Arguments have NumPy's names, order, kinds and defaults."""
+    for name in la.__all__:
+        f = getattr(la, name)
+        if f in FUNCTIONS:
+            theirs, ours = inspect.signature(f), inspect.signature(FUNCTIONS[f])
+            assert [(p.name, p.kind, p.default) for p in theirs.parameters.values()] == [
+                (p.name, p.kind, p.default) for p in ours.parameters.values()
+            ], name
 
 
 @pytest.mark.parametrize("f, args", CASES)

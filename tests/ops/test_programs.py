@@ -6,8 +6,7 @@ The right derivative is the imaginary part of the same program run by NumPy on x
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dualad
 
@@ -25,6 +24,14 @@ VIEWS = [
     lambda a: np.swapaxes(a, 0, -1),
     lambda a: np.ravel(a),
     lambda a: np.squeeze(a[:1]),
+    lambda a: np.moveaxis(a, -1, 0),
+    lambda a: np.expand_dims(a, 1),
+    lambda a: np.split(a, [1])[1],
+    lambda a: a[..., 0],
+    lambda a: np.atleast_2d(a),
+    lambda a: a.reshape(a.shape[::-1]),
+    lambda a: a.reshape(-1, 1, order="F"),
+    lambda a: a.view(),
 ]
 MAKES = [
     lambda a, b: a + 1.0,
@@ -36,6 +43,13 @@ MAKES = [
     lambda a, b: np.where(np.arange(a.size).reshape(a.shape) % 2 == 0, a, 0.5),
     lambda a, b: np.concatenate([np.ravel(a), np.ravel(b)]),
     lambda a, b: a[..., [0, -1, 0]],
+    lambda a, b: a[np.arange(len(a)) % 2 == 0],
+    lambda a, b: a.flatten(),
+    lambda a, b: np.stack([a, a], axis=-1),
+    lambda a, b: np.full_like(a, first(b)),
+    lambda a, b: a.astype(a.dtype),
+    lambda a, b: np.take(a, [0, 0], axis=-1),
+    lambda a, b: np.cumsum(a, axis=0),
 ]
 
 
@@ -62,12 +76,24 @@ WRITES = [
     lambda a, b: np.add(a, 1.0, out=a),
     lambda a, b: np.add.at(a, [0, 0], first(b)),
     lambda a, b: np.copyto(a, first(b)),
+    lambda a, b: _set(a, ..., a[::-1]),
+    lambda a, b: _set(a, slice(None, None, -1), a),
+    lambda a, b: _set(a, (..., slice(1, None)), a[..., :-1]),
+    lambda a, b: np.multiply(a, 0.5, out=a[...]),
+    lambda a, b: np.negative(a[-1:], out=a[:1]),
+    lambda a, b: _set(a, np.arange(len(a)) % 2 == 0, first(b)),
+    lambda a, b: np.put(a, [0, -1], 2.0 * first(b)),
+    lambda a, b: a.__itruediv__(2.0 + np.cos(first(b))),
+    lambda a, b: np.fill_diagonal(a, first(b)) if a.ndim == 2 else None,
+    lambda a, b: [row.__iadd__(1.0) for row in a if row.ndim],
     lambda a, b: [_set(a, k, 0.5 * a[k - 1]) for k in range(1, len(a))],
 ]
 
 numbers = st.integers(0, 10**6)
 steps = st.lists(
-    st.tuples(st.sampled_from(["view", "make", "write", "write", "read"]), numbers, numbers, numbers),
+    st.tuples(
+        st.sampled_from(["view", "make", "write", "write", "read"]), numbers, numbers, numbers
+    ),
     min_size=3,
     max_size=14,
 )

@@ -18,7 +18,7 @@ def along(f, x, t):
     return dualad.jvp(f, (x,), (t,))[1]
 
 
-# --- solve ----------------------------------------------------------------------------------------
+# --- solve ---------------------------------------------------------------------------------------
 
 
 def test_a_solution_moves_with_both_sides():
@@ -47,7 +47,7 @@ def test_every_entry_of_a_structured_matrix_has_its_derivative(a):
 
 def test_second_derivative_of_a_solution():
     """x(t) = (a + t da)^-1 b has x'' = 2 (a^-1 da)^2 x."""
-    f = lambda t: solve(A + t * T, B)  # noqa: E731
+    f = lambda t: solve(A + t * T, B)
     twice = along(lambda t: along(f, t, 1.0), 0.0, 1.0)
     close(twice, 2 * inv(A) @ T @ inv(A) @ T @ inv(A) @ B)
 
@@ -86,12 +86,12 @@ def test_what_numpy_refuses_is_refused():
         dualad.grad(lambda a: np.sum(solve(a, B)))(np.ones((4, 4)))
 
 
-# --- inv ------------------------------------------------------------------------------------------
+# --- inv -----------------------------------------------------------------------------------------
 
 
 def test_derivatives_of_the_inverse_of_all_orders():
     """(a + t da)^-1 is a^-1 times the geometric series of -t da a^-1."""
-    f = lambda t: inv(A + t * T)  # noqa: E731
+    f = lambda t: inv(A + t * T)
     derivatives = [f]
     for _ in range(3):
         derivatives.append(lambda t, g=derivatives[-1]: along(g, t, 1.0))
@@ -116,10 +116,13 @@ def test_inverse_against_sympy():
 
 
 def test_an_empty_matrix():
-    close(dualad.grad(lambda a: np.sum(inv(a)) + np.linalg.det(a))(np.zeros((0, 0))), np.zeros((0, 0)))
+    close(
+        dualad.grad(lambda a: np.sum(inv(a)) + np.linalg.det(a))(np.zeros((0, 0))),
+        np.zeros((0, 0)),
+    )
 
 
-# --- powers and tensors ---------------------------------------------------------------------------
+# --- powers and tensors --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", range(-3, 7))
@@ -132,7 +135,9 @@ def test_matrix_power_is_the_sum_over_places(n):
 
 
 def test_matrix_power_zero_is_constant():
-    close(dualad.vmap(lambda a: np.linalg.matrix_power(a, 0) @ a)(np.stack([A, T])), np.stack([A, T]))
+    close(
+        dualad.vmap(lambda a: np.linalg.matrix_power(a, 0) @ a)(np.stack([A, T])), np.stack([A, T])
+    )
     close(dualad.grad(lambda a: np.sum(np.linalg.matrix_power(a, 0)))(A), np.zeros((4, 4)))
     with pytest.raises(TypeError):
         dualad.grad(lambda a: np.sum(np.linalg.matrix_power(a, 0.5)))(A)
@@ -143,9 +148,9 @@ def test_tensorsolve_and_tensorinv_undo_tensordot():
     x = RNG.uniform(-1, 1, 6)
     derivative(lambda a: np.linalg.tensorsolve(a, np.tensordot(a, x, 1)), a)
     move = RNG.uniform(-1, 1, a.shape)
-    identity = lambda a: np.tensordot(np.linalg.tensorinv(a, 2), a, 2)  # noqa: E731
+    identity = lambda a: np.tensordot(np.linalg.tensorinv(a, 2), a, 2)
     close(along(identity, a, move), np.zeros((6, 6)))
-    undone = lambda a: np.linalg.tensorsolve(a, np.tensordot(a, x, 1))  # noqa: E731
+    undone = lambda a: np.linalg.tensorsolve(a, np.tensordot(a, x, 1))
     close(along(undone, a, move), np.zeros(6))
     with pytest.raises(np.linalg.LinAlgError):
         dualad.grad(lambda a: np.sum(np.linalg.tensorsolve(a, np.ones(2))))(a)

@@ -5,6 +5,44 @@ first-year calculus it names its section of the NIST Digital Library of Mathemat
 (DLMF, dlmf.nist.gov).
 """
 
-from . import gamma
+from . import (
+    airy,
+    bessel,
+    bessel_order,
+    box_cox,
+    carlson,
+    distributions,
+    elementary,
+    elliptic,
+    entropy,
+    error_functions,
+    exponential_integrals,
+    gamma,
+    incomplete_beta,
+    incomplete_gamma,
+    kelvin,
+    lambert,
+    struve,
+    zeta,
+)
 
-__all__ = ["gamma"]
+__all__ = [
+    "airy",
+    "bessel",
+    "bessel_order",
+    "box_cox",
+    "carlson",
+    "distributions",
+    "elementary",
+    "elliptic",
+    "entropy",
+    "error_functions",
+    "exponential_integrals",
+    "gamma",
+    "incomplete_beta",
+    "incomplete_gamma",
+    "kelvin",
+    "lambert",
+    "struve",
+    "zeta",
+]

@@ -11,8 +11,7 @@ from math import factorial
 from typing import Any
 
 import numpy as np
-from scipy.special import gamma, psi, rgamma
-from scipy.special import _ufuncs as private
+from scipy.special import _ufuncs as private, gamma, psi, rgamma
 
 from ...engine.guard import quiet
 from .table import constant, formula, kernel, special
@@ -104,7 +103,7 @@ psi_difference = psi_differences(0)
 
 @formula
 def rgamma_slope(x: Any) -> Any:
-    """The derivative of 1 / gamma, by the reflection formula left of 1/2, where it has no poles."""
+    """The derivative of 1 / gamma, by reflection left of 1/2, where it has no poles."""
     left = np.real(x) < 0.5
     u, v = np.where(left, x, 0.0), np.where(left, 1.0, x)
     k = np.rint(np.real(u))
@@ -141,12 +140,10 @@ special("gamma",    "out * psi(x)")
 special("gammaln",  "psi(x)")
 special("loggamma", "psi(x)")
 special("rgamma",   "rgamma_slope(x)")
-special("psi",      "polygamma(1, x)", complex=lambda x: complex_psi(x))
+special("psi",      "polygamma(1, x)", complex=(lambda out, z: complex_polygamma(1)(z),))
 special("beta",     "-out * psi_difference(x, y)", "-out * psi_difference(y, x)")
 special("betaln",   "-psi_difference(x, y)", "-psi_difference(y, x)")
 special("poch",     "poch_slope(out, x, y)", "out * psi(x + y)")
 special("binom",    "binom_slope(out, x, y)", "binom_slope_below(out, x, y)")
 constant("gammasgn")
 # fmt: on
-
-complex_psi = kernel(psi, lambda out, z: complex_polygamma(1)(z), name="complex_psi")

@@ -16,7 +16,7 @@ from scipy.special import _ufuncs as private
 from ...engine.guard import has_nan, quiet
 from ...engine.primitive import Composite, Elementwise, Opaque, Partial, Primitive, align
 from ...engine.shape import zero_wins
-from ...engine.traced import UFUNCS
+from ...engine.traced import UFUNCS, raw
 from ...errors import MissingRuleError
 
 __all__ = [
@@ -26,8 +26,11 @@ __all__ = [
     "constant",
     "formula",
     "kernel",
+    "lookup",
+    "refuse_where",
     "several",
     "special",
+    "state",
     "whole_number",
 ]
 
@@ -72,7 +75,8 @@ def whole_number(argument: str) -> Refused:
     return Refused(argument, "SciPy takes it as an integer")
 
 
-def _lookup(name: str) -> Any:
+def lookup(name: str) -> Any:
+    """The ufunc of a name, public or behind a Python function; None where SciPy has none."""
     return getattr(sp, name, None) or getattr(private, name, None)
 
 
@@ -80,52 +84,65 @@ def _bound(name: str, partials: tuple) -> list[Any]:
     return [p.of(name.lstrip("_")) if isinstance(p, Refused) else p for p in partials]
 
 
-def _state(name: str, ufunc: np.ufunc, primitive: Primitive) -> None:
-    """Register a rule; one that the user stated before stays."""
-    SPECIAL[name] = primitive
-    UFUNCS.setdefault(ufunc, primitive)
+def state(name: str, primitive: Primitive) -> None:
+    """Register the rule of a ufunc; one that the user stated before stays."""
+    ufunc = lookup(name)
+    if ufunc is not None:
+        SPECIAL[name] = primitive
+        UFUNCS.setdefault(ufunc, primitive)
 
 
-def special(name: str, *partials: Any, **options: Any) -> None:
+def refuse_where(condition: Any, function: str, argument: str, why: str) -> None:
+    """Raise if a condition holds anywhere, because no formula is known there."""
+    if np.any(raw(condition)):
+        raise MissingRuleError(
+            f"scipy.special.{function} has no derivative where its argument {argument} is as here: "
+            f"{why}."
+        )
+
+
+def special(name: str, *partials: Any, complex: Any = None, joint: bool = False) -> None:
     """State the partial derivatives of a function with one result.
 
-    A slope may be infinite where the value is not, so all are `singular`. `complex` names a
-    table or a rule for complex arguments.
+    complex: the partials for complex arguments where they are others, or a primitive for them.
     """
-    ufunc = _lookup(name)
-    if ufunc is not None:
-        primitive = Elementwise(
-            ufunc,
-            *_bound(name, partials),
-            namespace=NAMESPACE,
-            name=f"scipy.special.{name.lstrip('_')}",
-            singular=True,
-            builtin=False,
-            **options,
-        )
-        _state(name, ufunc, primitive)
+    ufunc = lookup(name)
+    if ufunc is None:
+        return
+    title = f"scipy.special.{name.lstrip('_')}"
+    if isinstance(complex, tuple):
+        complex = _elementwise(ufunc, name, complex, f"{title} of complex numbers")
+    primitive = _elementwise(ufunc, name, partials, title, complex=complex, joint=joint)
+    state(name, primitive)
 
 
 def kernel(impl: Callable[..., Any], *partials: Any, name: str) -> Elementwise:
     """An elementwise function of our own that formulas need, with its partials."""
-    primitive = Elementwise(
-        impl,
+    NAMESPACE[name] = primitive = _elementwise(impl, name, partials, name)
+    return primitive
+
+
+def _elementwise(
+    f: Callable[..., Any], name: str, partials: tuple, title: str, **options: Any
+) -> Elementwise:
+    """A slope may be infinite where the value is not, so all are `singular`."""
+    return Elementwise(
+        f,
         *_bound(name, partials),
         namespace=NAMESPACE,
-        name=name,
+        name=title,
         singular=True,
         builtin=False,
+        **options,
     )
-    NAMESPACE[name] = primitive
-    return primitive
 
 
 def constant(name: str) -> None:
     """A function whose result carries no derivative."""
-    ufunc = _lookup(name)
+    ufunc = lookup(name)
     if ufunc is not None:
         primitive = Opaque(ufunc, f"scipy.special.{name}", elementwise=True, builtin=False)
-        _state(name, ufunc, primitive)
+        state(name, primitive)
 
 
 def several(name: str, *columns: Any, impl: Callable[..., Any] | None = None) -> None:
@@ -133,7 +150,7 @@ def several(name: str, *columns: Any, impl: Callable[..., Any] | None = None) ->
 
     None for an argument without derivative. `out` is the tuple of the results.
     """
-    ufunc = _lookup(name)
+    ufunc = lookup(name)
     if ufunc is None:
         return
     bound = _bound(name, columns)
@@ -156,7 +173,7 @@ def several(name: str, *columns: Any, impl: Callable[..., Any] | None = None) ->
         batch=lambda args, mine: primitive(*align(args, mine)),
         builtin=False,
     )
-    _state(name, ufunc, primitive)
+    state(name, primitive)
 
 
 def _sum(tangents: tuple, table: list, j: int, out: Any, args: tuple) -> Any:

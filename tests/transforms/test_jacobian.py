@@ -1,0 +1,111 @@
+"""jacfwd, jacrev, jacobian, value_and_jacobian, hessian, hvp."""
+
+import numpy as np
+import pytest
+
+import dualad
+from dualad.errors import ArgumentError, ShapeError
+
+BUILDERS = [dualad.jacfwd, dualad.jacrev, dualad.jacobian]
+each = pytest.mark.parametrize("build", BUILDERS, ids=lambda b: b.__name__)
+
+
+@each
+@pytest.mark.parametrize("chunk_size", [None, 1, 2, 100])
+def test_a_matrix_function_with_any_chunk(build, chunk_size):
+    x = np.arange(1.0, 4.0)
+    J = build(lambda x: np.outer(x, x), chunk_size=chunk_size)(x)
+    eye = np.eye(3)
+    want = np.einsum("ik,j->ijk", eye, x) + np.einsum("i,jk->ijk", x, eye)
+    np.testing.assert_allclose(J, want)
+
+
+@each
+def test_shapes_of_scalars_arrays_and_nothing(build):
+    assert build(lambda x: x * x)(3.0) == 6.0
+    assert np.shape(build(lambda x: x * np.ones(2))(3.0)) == (2,)
+    assert np.shape(build(np.sum)(np.ones((2, 3)))) == (2, 3)
+    assert np.shape(build(lambda x: x**2)(np.zeros(0))) == (0, 0)
+    assert np.shape(build(lambda x: x[:0])(np.ones(3))) == (0, 3)
+    np.testing.assert_array_equal(build(lambda x: np.ones(2))(np.ones(3)), np.zeros((2, 3)))
+
+
+@each
+def test_containers_on_both_sides(build):
+    p = {"a": np.array([1.0, 2.0]), "b": 3.0}
+    J = build(lambda p: (p["a"] * p["b"], {"s": p["b"] ** 2}))(p)
+    np.testing.assert_allclose(J[0]["a"], 3 * np.eye(2))
+    np.testing.assert_allclose(J[0]["b"], [1.0, 2.0])
+    np.testing.assert_allclose(J[1]["s"]["a"], [0.0, 0.0])
+    assert J[1]["s"]["b"] == 6.0
+
+
+@each
+def test_argnums_and_aux(build):
+    J, aux = build(lambda x, y: (x * y, "extra"), (0, 1), True)(np.array([1.0, 2.0]), 3.0)
+    np.testing.assert_allclose(J[0], 3 * np.eye(2))
+    np.testing.assert_allclose(J[1], [1.0, 2.0])
+    assert aux == "extra"
+
+
+@each
+def test_complex_arguments_need_a_promise(build):
+    z = np.array([1 + 2j, 3.0])
+    with pytest.raises(ShapeError, match="holomorphic"):
+        build(lambda z: z**2)(z)
+    np.testing.assert_allclose(build(lambda z: z**2, holomorphic=True)(z), np.diag(2 * z))
+
+
+def test_jacobian_says_which_mode_it_took():
+    tall = dualad.jacobian(lambda x: np.concatenate([x, x, x]))
+    tall(np.ones(2))
+    assert tall.last_mode == "forward"
+    wide = dualad.jacobian(lambda x: np.sum(x))
+    wide(np.ones(9))
+    assert wide.last_mode == "reverse"
+    for mode in ("forward", "reverse"):
+        J = dualad.jacobian(lambda x: x**2, mode=mode)
+        np.testing.assert_allclose(J(np.array([1.0, 2.0])), np.diag([2.0, 4.0]))
+        assert J.last_mode == mode
+    with pytest.raises(ArgumentError, match="mode"):
+        dualad.jacobian(np.sum, mode="sideways")
+
+
+def test_jacobian_runs_the_function_once():
+    runs = []
+    value, _ = dualad.value_and_jacobian(lambda x: runs.append(1) or x**2)(np.arange(5.0))
+    np.testing.assert_array_equal(value, np.arange(5.0) ** 2)
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("chunk_size", [0, -1, 1.5])
+def test_a_chunk_is_a_positive_integer(chunk_size):
+    with pytest.raises(ArgumentError, match="chunk_size"):
+        dualad.jacfwd(np.sum, chunk_size=chunk_size)
+
+
+def test_the_hessian_of_a_quadratic_form():
+    A = np.array([[1.0, 2.0], [-3.0, 4.0]])
+    f = lambda x: x @ A @ x
+    np.testing.assert_allclose(dualad.hessian(f)(np.ones(2)), A + A.T)
+    np.testing.assert_allclose(dualad.hessian(f, chunk_size=1)(np.ones(2)), A + A.T)
+
+
+def test_the_hessian_of_a_container_has_its_blocks():
+    H = dualad.hessian(lambda p: np.sum(p["x"]) * p["k"] ** 2)({"x": np.ones(2), "k": 3.0})
+    np.testing.assert_allclose(H["x"]["x"], np.zeros((2, 2)))
+    np.testing.assert_allclose(H["x"]["k"], [6.0, 6.0])
+    assert H["k"]["k"] == 4.0
+
+
+def test_hvp_is_the_hessian_times_a_vector():
+    x, v = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, -1.0])
+    np.testing.assert_allclose(dualad.hvp(lambda x: np.sum(x**3), (x,), (v,)), 6 * x * v)
+    a, b = dualad.hvp(lambda x, y: x**2 * y, (2.0, 3.0), (1.0, 0.0))
+    assert (a, b) == (6.0, 4.0)
+
+
+def test_infinite_slopes_do_not_poison_a_jacobian():
+    f = lambda x: np.where(x > 0.5, x, np.sqrt(x * 0.0))
+    for build in BUILDERS:
+        np.testing.assert_array_equal(build(f)(np.array([1.0, 0.0])), [[1.0, 0.0], [0.0, 0.0]])
