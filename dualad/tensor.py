@@ -15,8 +15,8 @@ import numpy as np
 
 from .engine.dual import Dual
 from .engine.grad_mode import is_grad_enabled
-from .engine.graph import GraphValue, Node, graph_value, without_graph
-from .engine.storage import bump, copy_into, rebased, shares_memory, version
+from .engine.graph import GraphValue, Node, graph_value, rebased, without_graph
+from .engine.storage import bump, copy_into, shares_memory, version
 from .engine.traced import Buffer, TracedArray, buffer, raw
 from .errors import (
     ArgumentError,

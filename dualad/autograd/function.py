@@ -22,7 +22,8 @@ from ..engine.grad_mode import is_grad_enabled, no_grad
 from ..engine.graph import GRAPH, GraphValue, attach as attach_node
 from ..engine.level import Level
 from ..engine.linear import LinearVariable
-from ..engine.recorded import Recorded, pull_custom
+from ..engine.recorded import Recorded
+from ..engine.tape import pull_custom
 from ..engine.traced import TracedArray, raw, spec_of
 from ..errors import ArgumentError, LinearityError
 from ..tensor import Tensor, as_tensor, unwrap, wrap

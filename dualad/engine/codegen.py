@@ -16,8 +16,10 @@ import numpy as np
 from .batched import Batched
 from .dual import Dual
 from .guard import has_nan, ignore, restore
+from .keywords import call_with_keywords
 from .primitive import Elementwise
-from .recorded import Recorded, kept, pull_elementwise
+from .recorded import Recorded
+from .tape import kept, pull_elementwise
 from .shape import fit
 from .traced import OBJECT, UFUNCS, TracedArray, as_operand, plain_rule
 
@@ -442,5 +444,6 @@ def protocol(cls: type) -> Callable[..., Any]:
     return __array_ufunc__
 
 
+TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
     _kind.__array_ufunc__ = protocol(_kind)  # type: ignore[method-assign]

@@ -17,7 +17,9 @@ from ..errors import LevelError
 from .dual import Dual, make_dual
 from .guard import has_nan, quiet
 from .level import Level
-from .recorded import entry_for, pull_custom, pull_part
+from .recorded import entry_for
+from .storage import owner, version
+from .tape import pull_custom, pull_part
 from .traced import Spec, TracedArray, buffer, settled
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "graph_value",
     "part",
     "reachable",
+    "rebased",
     "sweep_graph",
     "without_graph",
 ]
@@ -105,8 +108,6 @@ def part(value: Any, node: Node, j: int, n: int) -> GraphValue:
 
 def reads_of(entry: tuple, args: tuple) -> tuple:
     """(what, memory, version) of each array that the rule of an entry will read."""
-    from .storage import owner, version
-
     reads = []
     if args:
         pairs = [
@@ -123,8 +124,6 @@ def reads_of(entry: tuple, args: tuple) -> tuple:
 
 def check_versions(node: Node) -> None:
     """Refuse to read an array that was written in place after it was saved."""
-    from .storage import version
-
     for what, memory, saved in node.reads:
         now = version(memory)
         if now != saved:
@@ -150,6 +149,15 @@ def without_graph(value: Any) -> Any:
     if type(value) is Dual:
         return make_dual(value.level, without_graph(value.primal), without_graph(value.tangent))
     return value
+
+
+def rebased(value: Any, memory: np.ndarray) -> Any:
+    """The same value and derivatives, with its plain values in the given memory."""
+    if type(value) is GraphValue:
+        return graph_value(memory, value.tangent)
+    if type(value) is Dual:
+        return make_dual(value.level, rebased(value.primal, memory), value.tangent)
+    return memory
 
 
 class _Cotangents(dict):

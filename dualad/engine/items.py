@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from .dual import Dual
-from .recorded import Recorded, add_cotangent, pull_linear
+from .recorded import Recorded
+from .tape import add_cotangent, pull_linear
 from .shape import BOUND, zeros
 from .traced import Buffer, Spec, TracedArray
 

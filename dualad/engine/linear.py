@@ -18,8 +18,8 @@ from .guard import has_nan, quiet
 from .inplace import frozen
 from .level import Level
 from .primitive import Elementwise, Linear
-from .recorded import add_cotangent, conjugate, kept, multiply, pull_linear, specs, sweep
 from .shape import either_zero_wins, fit, unfit, zero_wins
+from .tape import add_cotangent, conjugate, kept, multiply, pull_linear, specs, sweep
 from .traced import Spec, TracedArray, raw, spec_of
 
 __all__ = ["LinearProgram", "LinearVariable", "program_of_rule", "trace_linear"]
@@ -320,3 +320,21 @@ def program_of_rule(entry: tuple) -> LinearProgram:
 
     outs = out if isinstance(out, tuple) else (out,)
     return trace_linear(run, [like[k] for k in active], [spec_of(o) for o in outs], primitive.name)
+
+
+def pull_composite(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    parents = entry[1]
+    program = program_of_rule(entry)
+    shares = program.pull(ct if isinstance(ct, list) else [ct])
+    for i, share in zip([i for i in parents if i is not None], shares, strict=True):
+        if share is not None:
+            add_cotangent(g, i, share)
+
+
+def push_composite(entry: tuple, v: Any) -> Any:
+    _, parents, primitive, args, params, out, _ = entry
+    tangents = tuple([None if i is None else v[i] for i in parents])
+    return primitive.jvp(tangents, out, args, params)
+
+
+pull_composite.push = push_composite  # type: ignore[attr-defined]

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .dual import Dual, make_dual
-from .graph import GraphValue, graph_value
 from .traced import raw
 
-__all__ = ["bump", "copy_into", "owner", "rebased", "shares_memory", "version"]
+__all__ = ["bump", "copy_into", "owner", "shares_memory", "version"]
 
 _versions: dict[int, int] = {}
 
@@ -47,15 +45,6 @@ def copy_into(target: np.ndarray, value: Any) -> None:
     """Write plain values into an array and count the write."""
     np.copyto(target, value, casting="unsafe")
     bump(target)
-
-
-def rebased(value: Any, memory: np.ndarray) -> Any:
-    """The same value and derivatives, with its plain values in the given memory."""
-    if type(value) is GraphValue:
-        return graph_value(memory, value.tangent)
-    if type(value) is Dual:
-        return make_dual(value.level, rebased(value.primal, memory), value.tangent)
-    return memory
 
 
 def shares_memory(a: Any, b: Any) -> bool:

@@ -98,6 +98,8 @@ class TracedArray:
         __setitem__: Any
         __iter__: Any
         __pos__: Any
+        #: how a ufunc call with keywords is made; set by `codegen`, which knows all kinds
+        with_keywords: Any
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -113,9 +115,7 @@ class TracedArray:
             if not isinstance(a, TracedArray) and hasattr(a, "__dualad_face__"):
                 return NotImplemented
         if kwargs:
-            from .keywords import call_with_keywords
-
-            return call_with_keywords(ufunc, method, inputs, kwargs)
+            return self.with_keywords(ufunc, method, inputs, kwargs)
         if method == "at":
             return ufunc_rule(ufunc, method)(*inputs)
         return ufunc_rule(ufunc, method)(*map(as_operand, inputs))

@@ -145,7 +145,7 @@ class ReverseJacobian(_Jacobian):
 
     def _pull(self, run: Recording, k: int, ct: Any) -> list[Any]:
         """Cotangents of the inputs; for holomorphic functions the rows are conjugated back."""
-        from ..engine.recorded import sweep
+        from ..engine.tape import sweep
 
         variable = run.variables[k]
         assert variable is not None
@@ -196,7 +196,7 @@ class Jacobian(ReverseJacobian):
         return [split_columns(r, run.inputs) for r in rows]
 
     def _columns(self, run: Recording, lo: int, hi: int) -> list[Any]:
-        from ..engine.recorded import push_tape
+        from ..engine.tape import push_tape
 
         with Level("jacobian") as level:
             blocks = basis([i.shape for i in run.inputs], [i.dtype for i in run.inputs], lo, hi)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, variable
-from ..engine.recorded import Recorded, kept, recorded, sweep
+from ..engine.recorded import Recorded, recorded
+from ..engine.tape import kept, sweep
 from ..engine.traced import Spec, spec_of
 from ..engine.tree import flatten, flatten_like
 from ..engine.shape import fit

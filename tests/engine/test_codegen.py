@@ -11,7 +11,8 @@ from dualad.engine.codegen import fast
 from dualad.engine.dual import Dual, make_dual
 from dualad.engine.level import Level
 from dualad.engine.primitive import PRIMITIVES, Elementwise
-from dualad.engine.recorded import Recorded, recorded, sweep
+from dualad.engine.recorded import Recorded, recorded
+from dualad.engine.tape import sweep
 from dualad.engine.traced import TracedArray, as_operand, raw
 
 ELEMENTWISE = [p for p in PRIMITIVES.values() if isinstance(p, Elementwise)]

@@ -102,6 +102,7 @@ POWERS = together(
     (np.array([-2.0, -2.5, -0.1, -3.0, -1.5]), np.array([3.0, 2.0, -1.0, -4.0, 1.0])),
 )
 SCALED = (RNG.choice(MODERATE, 60), RNG.integers(-30, 30, 60).astype(float))
+ORDERS = (RNG.choice(MODERATE, 40), RNG.integers(1, 5, 40).astype(float))
 POLYNOMIAL = (np.concatenate([MODERATE, ORDINARY]), np.array([1.0, 2.0, 3.0, 5.0, 12.0]))
 ANY_PAIR = together(pairs(REAL, REAL), pairs(ORDINARY, ORDINARY), near(REAL), near(ORDINARY))
 ORDINARIES = pairs(ORDINARY, ORDINARY)
@@ -170,7 +171,12 @@ COUNTERPARTS = {
     "clip":             Counterpart(Piecewise((z, z < Piecewise((y, x < y), (x, True))),
                                               (y, x < y), (x, True)), BOUNDS),
     "complex_power":    two(x**y, POWERS, 1000),
+    "complex_arcsin":   one(sympy.asin(x), UNIT),
+    "complex_arccos":   one(sympy.acos(x), UNIT),
     "complex_arcsinh":  one(sympy.asinh(x), ORDINARY),
+    "complex_arccosh":  one(sympy.acosh(x), ABOVE_ONE),
+    "i0":               one(sympy.besseli(0, x), MODERATE, 40),
+    "bessel_i":         two(sympy.besseli(y, x), ORDERS, 40, arguments=1, absolute=4 * EPS),
 }
 # fmt: on
 
@@ -179,8 +185,13 @@ CHOOSE_BY_VALUE = {
     *("power", "float_power", "polynomial_power", "complex_power", "remainder", "fmod"),
     *("logaddexp", "logaddexp2", "arctan2", "sinc", "absolute", "fabs"),
     *("maximum", "minimum", "fmax", "fmin", "copysign"),
-    *("fraction", "mantissa", "ldexp", "heaviside", "nextafter", "clip"),
+    *("fraction", "mantissa", "ldexp", "heaviside", "nextafter", "clip", "i0", "bessel_i"),
+    *("complex_arcsin", "complex_arccos", "complex_arcsinh", "complex_arccosh"),
 }
+
+COMPLEX_ENTRIES = {n for n in PRIMITIVES if n.startswith("complex_")}
+#: What users reach only with complex arguments, or whole orders.
+OF_THEIR_OWN = {*COMPLEX_ENTRIES, "bessel_i"}
 
 ELEMENTWISE = {n: p for n, p in PRIMITIVES.items() if p.family == "elementwise"}
 NAMES = sorted(set(COUNTERPARTS) & set(ELEMENTWISE))
@@ -227,6 +238,7 @@ CALLS = {
     "fraction": lambda v: np.modf(v)[0],
     "mantissa": lambda v: np.frexp(v)[0],
     "clip": np.clip,
+    "bessel_i": PRIMITIVES["bessel_i"],
 }
 
 
@@ -280,7 +292,7 @@ def slope_functions(f, points, k):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(NAMES) - {"polynomial_power", "complex_power", "complex_arcsinh"})
+    "name", sorted(set(NAMES) - {"polynomial_power", *COMPLEX_ENTRIES})
 )
 def test_slopes_are_accurate(name):
     """Within a few rounding errors of 700-digit arithmetic, in both modes."""
@@ -467,7 +479,7 @@ def given_off(call):
 
 def quiet_names():
     """Where the value is infinite and the rule is not flagged singular a zero tangent may warn."""
-    return sorted(set(NAMES) - {"polynomial_power", "complex_power", "complex_arcsinh", "ldexp"})
+    return sorted(set(NAMES) - {"polynomial_power", "ldexp"} - OF_THEIR_OWN)
 
 
 @pytest.mark.parametrize("name", quiet_names())
@@ -561,7 +573,7 @@ def second(outer, inner, f, at, i, j):
 
 @pytest.mark.parametrize("outer", ["jvp", "grad"])
 @pytest.mark.parametrize("inner", ["jvp", "grad"])
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"complex_power", "complex_arcsinh"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - OF_THEIR_OWN))
 def test_second_derivatives_are_those_of_the_counterpart(name, inner, outer):
     f, expr = function_of(name), COUNTERPARTS[name].expr
     variables = (x, y, z)[: min(COUNTERPARTS[name].arguments, len(COUNTERPARTS[name].points))]
@@ -632,7 +644,7 @@ def test_complex_extrema_pick_by_the_order_that_numpy_has(op, first):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble, np.float16])
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"complex_power", "complex_arcsinh"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - OF_THEIR_OWN))
 def test_slopes_keep_the_dtype_of_their_argument(name, dtype):
     """Tangents have the dtype of the output, cotangents that of the argument."""
     f, case = function_of(name), COUNTERPARTS[name]

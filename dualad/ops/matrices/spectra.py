@@ -28,6 +28,7 @@ from .triangular import solve_triangular
 __all__ = [
     "eig",
     "eig_banded",
+    "eig_given",
     "eigh",
     "eigh_tridiagonal",
     "eigvals",
@@ -248,12 +249,12 @@ def _plain_eig(a: Any, *b: Any, left: bool) -> tuple:
 
 
 _general = Opaque(_plain_eig, name="scipy.linalg.eig")
-_eig_given = Composite(
+eig_given = Composite(
     lambda a, w, v: (w, v),
     lambda t, out, a, w, v: _eig_rule(t, out, a),
     None,
     None,
-    batch=lambda args, mine: _eig_given(*args),
+    batch=lambda args, mine: eig_given(*args),
     name="scipy.linalg.eig_given",
     builtin=False,
 )
@@ -284,7 +285,7 @@ def _eig(a: Any, b: Any, left: bool, homogeneous: bool) -> tuple:
             )
         inverse_for(b, "scipy.linalg.eig with a singular b")
         a = np.linalg.solve(matrix(b, "b"), a)
-    w, v = _eig_given(a, w, v)
+    w, v = eig_given(a, w, v)
     return w, v, _left_vectors(v, like) if left else None
 
 

@@ -19,19 +19,24 @@ from .table import Refused, special
 
 __all__ = ["gauss", "kummer", "limit"]
 
-TERMS = 60
+TERMS, STEPS = 60, 5000
 _step = Opaque(lambda h: h, name="step", elementwise=True, builtin=False)
 
 
 def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
     """y(z) of (s + e s**2) y'' + (c + d s) y' + f y = 0, with y(0) = 1 and regular there, real z."""
-    at = _first_point(e, c, d, f, z)
+    finite = np.isfinite(z)
+    end = np.where(finite, z, 0.0)
+    at = _first_point(e, c, d, f, end)
     y, slope = _series_at_zero(e, c, d, f, at)
-    while np.any(raw(at != z)):
-        h = _next_step(e, c, d, f, at, z)
-        y, slope = _expand(e, c, d, f, at, h, y, slope)
-        at = np.where(np.abs(z - at) <= np.abs(h), z, at + h)
-    return y
+    for _ in range(STEPS):
+        if not np.any(raw(at != end)):
+            break
+        h = _next_step(e, c, d, f, at, end)
+        to = np.where(np.abs(end - at) <= np.abs(h), end, at + h)
+        y, slope = _expand(e, c, d, f, at, to - at, y, slope)
+        at = to
+    return np.where(finite & (at == end), y, np.nan)
 
 
 def _first_point(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:

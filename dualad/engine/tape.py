@@ -1,0 +1,222 @@
+"""Tapes: the entries that recording writes, their pull rules, and the sweep that transposes them.
+
+A tape is a list. An entry is a tuple that begins with its pull rule; the number of a linear
+variable is the position of the entry that made it, and the first entries are the inputs (of a
+function that is recorded: their Specs).
+
+    pull(cotangent, entry, g, own)   adds the share of each parent to g[parent]
+    pull.push(entry, v)              the tangent of the entry from those of its parents
+    pull.guarded                     the same pull with either_zero_wins for its products
+
+g holds one cotangent a variable, None for zero; own the numbers of those whose array belongs to
+the sweep, so that it may be added to in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .guard import has_nan, quiet
+from .shape import either_zero_wins, fit, unfit, zero_wins
+from .traced import Spec, TracedArray, frozen, spec_of
+
+__all__ = [
+    "add_cotangent",
+    "conjugate",
+    "kept",
+    "multiply",
+    "pull_custom",
+    "pull_elementwise",
+    "pull_linear",
+    "pull_part",
+    "push_tape",
+    "specs",
+    "sweep",
+]
+
+
+def kept(constant: Any) -> Any:
+    """A constant operand as it is now, whatever the user writes into it later."""
+    if type(constant) is np.ndarray:
+        return constant.copy() if constant.flags.writeable else constant
+    return frozen(constant) if isinstance(constant, TracedArray) else constant
+
+
+def specs(args: tuple, parents: tuple) -> tuple:
+    return tuple([None if i is None else spec_of(a) for a, i in zip(args, parents, strict=True)])
+
+
+def add_cotangent(g: Any, i: Any, ct: Any) -> None:
+    """Add a share to the cotangent of a variable."""
+    s = g[i]
+    g[i] = ct if s is None else s + ct
+
+
+# --- the pull rules of the three families ----------------------------------------------------
+
+
+def multiply(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def conjugate(d: Any) -> Any:
+    if type(d) is complex:
+        return d.conjugate()
+    return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d
+
+
+def scaled(t: Any, d: Any, primitive: Any, product: Callable[..., Any]) -> Any:
+    """A tangent or cotangent times a partial derivative; None stands for one."""
+    if d is None:
+        return t
+    return zero_wins(d, t) if primitive.chooses and product is zero_wins else product(t, d)
+
+
+def pull_elementwise(
+    ct: Any, entry: tuple, g: Any, own: set, product: Callable[..., Any] = multiply
+) -> None:
+    _, parents, primitive, args, _, out, like = entry
+    for k, i in enumerate(parents):
+        if i is not None:
+            d = primitive.coefficient(k, out, args)
+            share = scaled(ct, conjugate(d), primitive, product)
+            add_cotangent(g, i, unfit(share, like[k]))
+
+
+def push_elementwise(entry: tuple, v: Any, product: Callable[..., Any] = multiply) -> Any:
+    _, parents, primitive, args, _, out, _ = entry
+    total = None
+    for k, i in enumerate(parents):
+        if i is not None:
+            d = primitive.coefficient(k, out, args)
+            term = scaled(v[i], d, primitive, product)
+            total = term if total is None else total + term
+    return fit(total, out)
+
+
+def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    _, parents, primitive, args, params, _, like = entry
+    for k, i in enumerate(parents):
+        if i is None:
+            continue
+        if primitive.add_into is not None and not isinstance(ct, TracedArray):
+            if add_in_place(ct, primitive, params, g, i, own, like[k]):
+                continue
+        share = primitive.transpose_in(k)(ct, *args, **params)
+        add_cotangent(g, i, unfit(share, like[k]))
+
+
+def add_in_place(
+    ct: Any, primitive: Any, params: dict, g: Any, i: Any, own: set, like: Spec
+) -> bool:
+    """Scatter into an array the sweep owns: n indexings of one array cost O(n) in all."""
+    into = g[i]
+    if i not in own:
+        if isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
+            return False
+        into = np.zeros(like.shape, like.dtype) if into is None else np.array(into, like.dtype)
+        own.add(i)
+        g[i] = into
+    elif isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
+        return False
+    primitive.add_into(into, ct, **params)
+    return True
+
+
+def push_linear(entry: tuple, v: Any) -> Any:
+    _, parents, primitive, args, params, out, _ = entry
+    tangents = tuple([None if i is None else v[i] for i in parents])
+    return primitive.jvp(tangents, out, args, params)
+
+
+def pull_part(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """One output of an operation that has several."""
+    _, k, j, n = entry
+    if g[k] is None:
+        g[k] = [None] * n
+    g[k][j] = ct if g[k][j] is None else g[k][j] + ct
+
+
+def push_part(entry: tuple, v: Any) -> Any:
+    _, k, j, _ = entry
+    return v[k][j]
+
+
+pull_elementwise.push = push_elementwise  # type: ignore[attr-defined]
+pull_elementwise.guarded = partial(pull_elementwise, product=either_zero_wins)  # type: ignore[attr-defined]
+pull_elementwise.guarded_push = partial(push_elementwise, product=zero_wins)  # type: ignore[attr-defined]
+pull_linear.push = push_linear  # type: ignore[attr-defined]
+pull_part.push = push_part  # type: ignore[attr-defined]
+
+
+# --- the sweep ---------------------------------------------------------------------------------
+
+
+def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = False) -> list[Any]:
+    """Transpose a tape: the cotangents of its inputs from those of some variables.
+
+    Products run unguarded; where the result holds a NaN the sweep is repeated with products in
+    which zero wins over infinity. The function has given its own NumPy warnings already, in the
+    error state that its author chose: the sweep gives none.
+    """
+    with quiet():
+        out = _sweep(tape, inputs, seeds, False)
+        if any(c is not None and has_nan(c) for c in out):
+            out = _sweep(tape, inputs, seeds, True)
+    if free:
+        tape.clear()
+    return out
+
+
+def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool) -> list[Any]:
+    g: list[Any] = [None] * len(tape)
+    own: set[int] = set()
+    for i, ct in seeds:
+        add_cotangent(g, i, ct)
+    for k in range(max((i for i, _ in seeds), default=-1), inputs - 1, -1):
+        ct = g[k]
+        if ct is not None:
+            g[k] = None
+            entry = tape[k]
+            pull = entry[0]
+            if guarded:
+                pull = getattr(pull, "guarded", pull)
+            pull(ct, entry, g, own)
+    return g[:inputs]
+
+
+def push_tape(tape: list, tangents: list[Any], wanted: list[int | None]) -> list[Any]:
+    """Apply a tape to tangents: the tangents of some variables, None for zero."""
+    v: list[Any] = [*tangents, *[None] * (len(tape) - len(tangents))]
+    for guarded in (False, True):
+        with quiet():
+            for k in range(len(tangents), len(tape)):
+                pull = tape[k][0]
+                rule = getattr(pull, "guarded_push", pull.push) if guarded else pull.push
+                v[k] = rule(tape[k], v)
+        out = [None if i is None else v[i] for i in wanted]
+        if not any(t is not None and has_nan(t) for t in out):
+            break
+    return out
+
+
+def pull_custom(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """A custom rule: entry[2].pull gives one cotangent (None for zero) per input."""
+    _, parents, rule, _, _, _, like = entry
+    shares = rule.pull(ct if isinstance(ct, list) else [ct])
+    for k, (i, share) in enumerate(zip(parents, shares, strict=True)):
+        if i is not None and share is not None:
+            add_cotangent(g, i, unfit(share, like[k]))
+
+
+def push_custom(entry: tuple, v: Any) -> Any:
+    _, parents, rule, _, _, out, _ = entry
+    tangents = rule.push([None if i is None else v[i] for i in parents])
+    return tuple(tangents) if isinstance(out, tuple) else tangents[0]
+
+
+pull_custom.push = push_custom  # type: ignore[attr-defined]

@@ -1,0 +1,311 @@
+"""Orthogonal factors: qr, rq, svd, polar, Schur and Hessenberg forms, and bases of subspaces.
+
+Factors are NumPy's with their rules where SciPy calls the same LAPACK routine. rq is qr seen in a
+mirror; the polar factor is U V^H of the singular value decomposition, whose rule keeps it exact at
+equal singular values; the Schur vectors are the orthonormalised eigenvectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sp
+
+from ...engine.direction import constant
+from ...engine.primitive import Composite, Opaque
+from ...engine.traced import raw
+from ...errors import NotDifferentiableError, SingularPointError
+from ..dropin import drop_in, matrix, operand
+from ..eigen import ties
+from ..factorizations import _qr_rule
+from ..linalg import adjoint, diagonal_of, real_dtype
+from ..products import conj
+from .spectra import eig_given
+
+__all__ = [
+    "hessenberg",
+    "null_space",
+    "orth",
+    "orthogonal_procrustes",
+    "polar",
+    "qr",
+    "rq",
+    "schur",
+    "subspace_angles",
+    "svd",
+    "svdvals",
+]
+
+
+def _with_value(x: Any, value: Any) -> Any:
+    """x moved by a constant, within rounding, to a value that is known."""
+    return x + (value - constant(x))
+
+
+# --- qr and rq -----------------------------------------------------------------------------------
+
+
+def _refuse_mode(name: str, mode: str, modes: tuple, tall: bool) -> None:
+    if mode not in modes:
+        raise ValueError(f"Mode argument should be one of {list(modes)}")
+    if mode == "raw" or (mode in ("full", "qr") and tall):
+        why = "Householder vectors" if mode == "raw" else "an arbitrary basis of the complement"
+        raise NotDifferentiableError(
+            f"scipy.linalg.{name}(a, mode={mode!r}) has no derivative here: it gives {why}. Use "
+            f"mode='economic' or 'r'."
+        )
+
+
+_column_order = Opaque(
+    lambda a: sp.qr(a, mode="r", pivoting=True, check_finite=False)[1],
+    name="scipy.linalg.qr pivots",
+)
+
+
+@drop_in(sp.qr, a=2)
+def qr(a: Any, mode: str = "full", pivoting: bool = False) -> tuple:
+    """scipy.linalg.qr; the order of columns that pivoting chooses is locally constant."""
+    a = operand(a)
+    m, n = a.shape
+    _refuse_mode("qr", mode, ("full", "qr", "r", "economic", "raw"), m > n)
+    order = _column_order(constant(a)) if pivoting else None
+    if order is not None:
+        a = np.take_along_axis(a, np.broadcast_to(order, a.shape), 1)
+    q, r = np.linalg.qr(a)
+    if mode == "r" and m > n:
+        r = np.concatenate([r, np.zeros((m - n, n), a.dtype)])
+    parts = (r,) if mode == "r" else (q, r)
+    return parts if order is None else (*parts, order)
+
+
+def _mirrored(x: Any) -> Any:
+    """The adjoint, with rows and columns in reverse: it turns rq into qr."""
+    return adjoint(x)[::-1, ::-1]
+
+
+def _rq_rule(t: Any, out: tuple, a: Any) -> tuple:
+    r, q = out
+    dq, dr = _qr_rule(_mirrored(t), (_mirrored(q), _mirrored(r)), _mirrored(a), "reduced")
+    return _mirrored(dr), _mirrored(dq)
+
+
+_rq = Composite(
+    lambda a: tuple(sp.rq(a, mode="economic", check_finite=False)),
+    _rq_rule,
+    name="scipy.linalg.rq",
+)
+
+
+@drop_in(sp.rq, a=2)
+def rq(a: Any, mode: str = "full") -> Any:
+    """scipy.linalg.rq."""
+    a = operand(a)
+    m, n = a.shape
+    _refuse_mode("rq", mode, ("full", "r", "economic"), n > m)
+    r, q = _rq(a)
+    if mode == "r" and n > m:
+        r = np.concatenate([np.zeros((m, n - m), a.dtype), r], axis=1)
+    return r if mode == "r" else (r, q)
+
+
+# --- svd and polar -------------------------------------------------------------------------------
+
+_gesvd = Opaque(
+    lambda a, full: tuple(sp.svd(a, full, check_finite=False, lapack_driver="gesvd")),
+    name="scipy.linalg.svd",
+)
+
+
+@drop_in(sp.svd, a=2)
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, lapack_driver: str = "gesdd"
+) -> Any:
+    """scipy.linalg.svd: see `ops.singular` for what of it is not unique."""
+    if lapack_driver not in ("gesdd", "gesvd"):
+        raise ValueError(f'lapack_driver must be "gesdd" or "gesvd", not "{lapack_driver}"')
+    a = operand(a)
+    u, s, vh = np.linalg.svd(a, full_matrices=bool(full_matrices and compute_uv))
+    if not compute_uv:
+        return s
+    if lapack_driver == "gesvd":
+        given = _gesvd(constant(a), full=bool(full_matrices))[0]
+        phase = np.sum(conj(constant(u)) * given, axis=0)
+        size = np.abs(phase)
+        phase = np.where(size < 0.5, 1, phase / np.where(size < 0.5, 1, size))
+        k, n = s.shape[0], vh.shape[0]
+        back = conj(phase[:n]) if n <= u.shape[1] else np.append(conj(phase), np.ones(n - k))
+        u, vh = u * phase, back[:, None] * vh
+    return u, s, vh
+
+
+@drop_in(sp.svdvals, a=2)
+def svdvals(a: Any) -> Any:
+    """scipy.linalg.svdvals."""
+    return np.linalg.svdvals(operand(a))
+
+
+def _require_rank(s: Any, name: str) -> None:
+    values = raw(s)
+    tiny = 4 * values.shape[-1] * np.finfo(values.dtype).eps
+    if np.any(values[..., -1] <= tiny * values[..., 0]):
+        raise SingularPointError(
+            f"scipy.linalg.{name} has no derivative here: a singular value is zero, where the "
+            f"orthogonal factor jumps. Move the point off the singularity, or take "
+            f"dualad.stop_gradient(a)."
+        )
+
+
+@drop_in(sp.polar, a=2)
+def polar(a: Any, side: str = "right") -> tuple:
+    """scipy.linalg.polar: a = u p or p u, with p = u^H a or a u^H.
+
+    Raises SingularPointError where a derivative is taken at a matrix without full rank.
+    """
+    if side not in ("right", "left"):
+        raise ValueError("`side` must be either 'right' or 'left'")
+    a = operand(a)
+    w, s, vh = np.linalg.svd(a, full_matrices=False)
+    _require_rank(s, "polar")
+    u = w @ vh
+    p = adjoint(u) @ a if side == "right" else a @ adjoint(u)
+    return u, (p + adjoint(p)) / 2
+
+
+@drop_in(sp.orthogonal_procrustes, A=2, B=2)
+def orthogonal_procrustes(A: Any, B: Any) -> tuple:
+    """scipy.linalg.orthogonal_procrustes: the unitary factor of A^H B, and its nuclear norm."""
+    A, B = operand(A), operand(B)
+    if A.ndim != 2 or A.shape != B.shape:
+        raise ValueError(f"the shapes of A and B differ ({A.shape} vs {B.shape})")
+    u, s, vh = np.linalg.svd(adjoint(A) @ B)
+    _require_rank(s, "orthogonal_procrustes")
+    return u @ vh, np.sum(s)
+
+
+# --- subspaces -----------------------------------------------------------------------------------
+
+
+def _rank(s: Any, shape: tuple, rcond: Any) -> int:
+    """How many singular values count; the same for all matrices of a batch."""
+    values = raw(s)
+    rcond = np.finfo(values.dtype).eps * max(shape) if rcond is None else rcond
+    limit = np.max(values, axis=-1, initial=0, keepdims=True) * rcond
+    ranks = set(np.sum(values > limit, axis=-1).ravel().tolist())
+    if len(ranks) > 1:
+        raise ValueError("the matrices of a batch have different ranks")
+    return ranks.pop()
+
+
+@drop_in(sp.orth, A=2)
+def orth(A: Any, rcond: Any = None) -> Any:
+    """scipy.linalg.orth at constant rank; exact is what the span alone decides."""
+    A = operand(A)
+    u, s, _ = np.linalg.svd(A, full_matrices=False)
+    return u[:, : _rank(s, A.shape, rcond)]
+
+
+@drop_in(sp.null_space, A=2)
+def null_space(A: Any, rcond: Any = None, *, lapack_driver: str = "gesdd") -> Any:
+    """scipy.linalg.null_space at constant rank; exact is what the span alone decides."""
+    A = operand(A)
+    _, s, vh = svd(A, lapack_driver=lapack_driver, check_finite=False)
+    return adjoint(vh[_rank(s, A.shape, rcond) :])
+
+
+@drop_in(sp.subspace_angles, A=2, B=2)
+def subspace_angles(A: Any, B: Any) -> Any:
+    """scipy.linalg.subspace_angles: small angles by their sines, large ones by their cosines."""
+    a, b = orth(A), orth(B)
+    if a.shape[0] != b.shape[0]:
+        raise ValueError(f"A and B must have the same number of rows, got {a.shape}, {b.shape}")
+    inner = adjoint(a) @ b
+    cosines = np.linalg.svdvals(inner)[::-1]
+    rest = b - a @ inner if a.shape[1] >= b.shape[1] else a - b @ adjoint(inner)
+    sines = np.linalg.svdvals(rest)
+    small = cosines**2 >= 0.5
+    # Where one of them is used the other may be 1, where its inverse has no slope.
+    by_sine = np.arcsin(np.where(small, np.minimum(sines, 1.0), 0.0))
+    by_cosine = np.arccos(np.where(small, 0.0, cosines))
+    return np.where(small, by_sine, by_cosine)
+
+
+# --- Schur ---------------------------------------------------------------------------------------
+
+
+def _plain_schur(a: Any, output: str, sort: Any) -> tuple:
+    """T, Z and the number of sorted eigenvalues; the eigenvalues and unit eigenvectors of a."""
+    t, z, *count = sp.schur(a, output, sort=sort, check_finite=False)
+    v = np.eye(len(t), dtype=t.dtype)
+    with np.errstate(all="ignore"):
+        for k in range(1, len(t)):
+            shifted = t[:k, :k] - t[k, k] * np.eye(k)
+            if np.all(np.diagonal(shifted) != 0):
+                v[:k, k] = sp.solve_triangular(shifted, -t[:k, k], check_finite=False)
+    v = z @ (v / np.linalg.norm(v, axis=0))
+    return t, z, np.array(count[0] if count else 0), np.diagonal(t).copy(), v
+
+
+_schur = Opaque(_plain_schur, name="scipy.linalg.schur")
+
+
+@drop_in(sp.schur, a=2)
+def schur(a: Any, output: str = "real", sort: Any = None) -> tuple:
+    """scipy.linalg.schur of a matrix with distinct eigenvalues, whose order is locally constant.
+
+    Complex Schur vectors have free phases. The real form of a matrix with complex eigenvalues has
+    no rule: use output='complex'.
+    """
+    a = matrix(a)
+    if output in ("complex", "c"):
+        a = a.astype(np.result_type(a.dtype, np.complex64))
+    plain_t, plain_z, count, w, v = _schur(constant(a), output=output, sort=sort)
+    if np.any(np.diagonal(raw(plain_t), -1, -2, -1) != 0):
+        raise NotDifferentiableError(
+            "scipy.linalg.schur(a, output='real') of a matrix with complex eigenvalues has no "
+            "derivative rule: use output='complex'."
+        )
+    if np.any(raw(ties(w)) & ~np.eye(w.shape[-1], dtype=bool)):
+        raise SingularPointError(
+            "scipy.linalg.schur has no derivative here: eigenvalues are repeated, and the Schur "
+            "vectors jump. Take dualad.stop_gradient(a), or a function of the matrix itself."
+        )
+    q, r = np.linalg.qr(eig_given(a, w, v)[1])
+    pivots = constant(diagonal_of(r))
+    z = _with_value(q * (pivots / np.abs(pivots)), plain_z)
+    t = _with_value(np.triu(adjoint(z) @ a @ z), plain_t)
+    return (t, z) if sort is None else (t, z, count)
+
+
+# --- Hessenberg ----------------------------------------------------------------------------------
+
+
+def _reflector(x: Any) -> tuple[Any, Any]:
+    """v and tau of LAPACK's reflection (1 - tau v v^H)^H, which takes x to a real multiple of e_1."""
+    lead = x[0]
+    lead_real = np.real(lead)
+    if np.any(np.all(raw(x)[..., 1:] == 0, axis=-1)) and x.shape[0] > 1:
+        raise SingularPointError(
+            "scipy.linalg.hessenberg has no derivative here: a column is zero below its "
+            "subdiagonal, and the reflection jumps. Move the point off it, or take "
+            "dualad.stop_gradient(a)."
+        )
+    beta = -np.where(constant(lead_real) >= 0, 1.0, -1.0) * np.linalg.norm(x)
+    v = np.concatenate([np.ones(1, x.dtype), x[1:] / (lead - beta)])
+    return v, (beta - lead) / beta
+
+
+@drop_in(sp.hessenberg, a=2)
+def hessenberg(a: Any, calc_q: bool = False) -> Any:
+    """scipy.linalg.hessenberg: LAPACK's reflections, each of them differentiated."""
+    h = matrix(a)
+    n = h.shape[0]
+    q = np.eye(n, dtype=real_dtype(h))
+    for k in range(n - 2 if h.dtype.kind == "f" or n <= 2 else n - 1):
+        v, tau = _reflector(h[k + 1 :, k])
+        v = np.concatenate([np.zeros(k + 1, v.dtype), v])
+        h = h - conj(tau) * np.outer(v, conj(v) @ h)
+        h = h - tau * np.outer(h @ v, conj(v))
+        q = q - tau * np.outer(q @ v, conj(v))
+    h = np.triu(h, -1) if n > 2 else h
+    return (h, q) if calc_q else h

@@ -1,0 +1,152 @@
+"""Noncentral chi square, F and t distributions and their inverses.
+
+Noncentral chi square and F are Poisson mixtures of central ones; so are their derivatives, where
+a derivative in the noncentrality is half the difference of neighbouring terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, gammaln, ndtr, xlogy
+
+from ...engine.slope import slope_in
+from ...engine.traced import raw
+from .incomplete_beta import beta_density, betainc_in_shapes
+from .incomplete_gamma import gamma_density, gammainc_in_shape
+from .table import formula, special
+
+__all__: list[str] = []
+
+
+def _column(x: Any) -> Any:
+    return x[..., None] if hasattr(x, "shape") else x
+
+
+def _counts(mean: Any) -> np.ndarray:
+    """0, 1, ... as far as a Poisson distribution reaches."""
+    top = float(np.nanmax(raw(mean), initial=0.0))
+    return np.arange(int(top + 12 * np.sqrt(top) + 40), dtype=float)
+
+
+def _mixture(nc: Any, term: Callable[[Any], Any]) -> Any:
+    """The sum of term(j) with Poisson weights of mean nc / 2; arguments carry a trailing axis."""
+    mean = 0.5 * nc
+    j = _counts(mean)
+    weights = np.exp(xlogy(j, np.maximum(_column(mean), 1e-300)) - _column(mean) - gammaln(j + 1))
+    return np.sum(weights * term(j), axis=-1)
+
+
+# --- chi square: P(v / 2 + j, x / 2) --------------------------------------------------------------
+
+
+@formula
+def chi_in_x(x: Any, v: Any, nc: Any) -> Any:
+    u, a = _column(0.5 * x), _column(0.5 * v)
+    return 0.5 * _mixture(nc, lambda j: gamma_density(a + j, u))
+
+
+@formula
+def chi_in_v(x: Any, v: Any, nc: Any) -> Any:
+    u, a = _column(0.5 * x), _column(0.5 * v)
+    return 0.5 * _mixture(nc, lambda j: gammainc_in_shape(1)(a + j, u))
+
+
+@formula
+def chi_in_nc(x: Any, v: Any, nc: Any) -> Any:
+    u, a = _column(0.5 * x), _column(0.5 * v)
+    return -0.5 * _mixture(nc, lambda j: gamma_density(a + j + 1, u))
+
+
+# --- F: I_u(m / 2 + j, n / 2) with u = m x / (n + m x) ----------------------------------------------
+
+
+def _shares(m: Any, n: Any, x: Any) -> tuple[Any, Any, Any, Any]:
+    whole = n + m * x
+    return tuple(map(_column, (0.5 * m, 0.5 * n, m * x / whole, n / whole)))  # type: ignore[return-value]
+
+
+def _f_density_in_u(m: Any, n: Any, nc: Any, x: Any) -> Any:
+    a, b, u, v = _shares(m, n, x)
+    return _mixture(nc, lambda j: beta_density(a + j, b, u, v))
+
+
+@formula
+def ncf_in_x(m: Any, n: Any, nc: Any, x: Any) -> Any:
+    return _f_density_in_u(m, n, nc, x) * m * n / (n + m * x) ** 2
+
+
+@formula
+def ncf_in_m(m: Any, n: Any, nc: Any, x: Any) -> Any:
+    a, b, u, v = _shares(m, n, x)
+    shape = _mixture(nc, lambda j: betainc_in_shapes(1, 0)(a + j, b, u, v))
+    return 0.5 * shape + _f_density_in_u(m, n, nc, x) * n * x / (n + m * x) ** 2
+
+
+@formula
+def ncf_in_n(m: Any, n: Any, nc: Any, x: Any) -> Any:
+    a, b, u, v = _shares(m, n, x)
+    shape = _mixture(nc, lambda j: betainc_in_shapes(0, 1)(a + j, b, u, v))
+    return 0.5 * shape - _f_density_in_u(m, n, nc, x) * m * x / (n + m * x) ** 2
+
+
+@formula
+def ncf_in_nc(m: Any, n: Any, nc: Any, x: Any) -> Any:
+    """I_u(a + 1, b) is less than I_u(a, b) by u**a (1 - u)**b / (a B(a, b)) (DLMF 8.17.20)."""
+    a, b, u, v = _shares(m, n, x)
+    return -0.5 * _mixture(nc, lambda j: beta_density(a + j, b, u, v) * u * v / (a + j))
+
+
+# --- Student's t -------------------------------------------------------------------------------------
+
+
+def _noncentral_t(n: Any, nc: Any, t: Any) -> Any:
+    """The series of incomplete beta functions (Lenth 1989); t < 0 by reflection."""
+    sign = np.where(t < 0, -1.0, 1.0)
+    delta, square = nc * sign, t * t
+    b, y = _column(0.5 * n), _column(square / (n + square))
+    mean = 0.5 * delta * delta
+    j = _counts(mean)
+    u = _column(mean)
+    power = xlogy(j, np.maximum(u, 1e-300)) - u
+    even = np.exp(power - gammaln(j + 1)) * betainc(j + 0.5, b, y)
+    odd = np.exp(power - gammaln(j + 1.5)) * betainc(j + 1.0, b, y)
+    total = ndtr(-delta) + 0.5 * np.sum(even, axis=-1)
+    total = total + 0.5 * np.sqrt(0.5) * delta * np.sum(odd, axis=-1)
+    return np.where(t < 0, 1 - total, total)
+
+
+@formula
+def nct_in(k: int, n: Any, nc: Any, t: Any) -> Any:
+    """The derivative of the distribution function in argument k."""
+    return slope_in(k, _noncentral_t)(None, n, nc, t)
+
+
+# fmt: off
+special("chndtr",    "chi_in_x(x, y, z)", "chi_in_v(x, y, z)", "chi_in_nc(x, y, z)")
+special("chndtrix",  "1 / chi_in_x(out, y, z)", "-chi_in_v(out, y, z) / chi_in_x(out, y, z)",
+                     "-chi_in_nc(out, y, z) / chi_in_x(out, y, z)")
+special("chndtridf", "-chi_in_x(x, out, z) / chi_in_v(x, out, z)", "1 / chi_in_v(x, out, z)",
+                     "-chi_in_nc(x, out, z) / chi_in_v(x, out, z)")
+special("chndtrinc", "-chi_in_x(x, y, out) / chi_in_nc(x, y, out)", "-chi_in_v(x, y, out) / chi_in_nc(x, y, out)",
+                     "1 / chi_in_nc(x, y, out)")
+special("ncfdtr",  "ncf_in_m(x, y, z, w)", "ncf_in_n(x, y, z, w)", "ncf_in_nc(x, y, z, w)", "ncf_in_x(x, y, z, w)")
+special("ncfdtri", "-ncf_in_m(x, y, z, out) / ncf_in_x(x, y, z, out)", "-ncf_in_n(x, y, z, out) / ncf_in_x(x, y, z, out)",
+                   "-ncf_in_nc(x, y, z, out) / ncf_in_x(x, y, z, out)", "1 / ncf_in_x(x, y, z, out)")
+# the order of arguments is SciPy's: dfn, p, nc, f; p, dfd, nc, f; dfn, dfd, p, f
+special("ncfdtridfd", "-ncf_in_m(x, out, z, w) / ncf_in_n(x, out, z, w)", "1 / ncf_in_n(x, out, z, w)",
+                      "-ncf_in_nc(x, out, z, w) / ncf_in_n(x, out, z, w)", "-ncf_in_x(x, out, z, w) / ncf_in_n(x, out, z, w)")
+special("ncfdtridfn", "1 / ncf_in_m(out, y, z, w)", "-ncf_in_n(out, y, z, w) / ncf_in_m(out, y, z, w)",
+                      "-ncf_in_nc(out, y, z, w) / ncf_in_m(out, y, z, w)", "-ncf_in_x(out, y, z, w) / ncf_in_m(out, y, z, w)")
+special("ncfdtrinc",  "-ncf_in_m(x, y, out, w) / ncf_in_nc(x, y, out, w)", "-ncf_in_n(x, y, out, w) / ncf_in_nc(x, y, out, w)",
+                      "1 / ncf_in_nc(x, y, out, w)", "-ncf_in_x(x, y, out, w) / ncf_in_nc(x, y, out, w)")
+special("nctdtr",    "nct_in(0, x, y, z)", "nct_in(1, x, y, z)", "nct_in(2, x, y, z)")
+special("nctdtrit",  "-nct_in(0, x, y, out) / nct_in(2, x, y, out)", "-nct_in(1, x, y, out) / nct_in(2, x, y, out)",
+                     "1 / nct_in(2, x, y, out)")
+special("nctdtridf", "1 / nct_in(0, out, y, z)", "-nct_in(1, out, y, z) / nct_in(0, out, y, z)",
+                     "-nct_in(2, out, y, z) / nct_in(0, out, y, z)")
+special("nctdtrinc", "-nct_in(0, x, out, z) / nct_in(1, x, out, z)", "1 / nct_in(1, x, out, z)",
+                     "-nct_in(2, x, out, z) / nct_in(1, x, out, z)")
+# fmt: on
