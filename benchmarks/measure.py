@@ -52,8 +52,7 @@ def seconds(call: Callable[[], Any], times: int) -> float:
 
 
 def repetitions(call: Callable[[], Any]) -> int:
-    """How often to call within one timing."""
-    call()
+    """How often to call within one timing; the call has been made once before."""
     return max(1, min(200, int(LEAST / max(seconds(call, 1), 1e-7))))
 
 
@@ -64,6 +63,7 @@ def measure(
     arguments = workload.arguments()
     floor_of = workload.make(np, lambda a: a)
     floor = lambda: floor_of(*arguments)
+    floor()
     floor_times = repetitions(floor)
     for job in workload.jobs:
         expected = None
@@ -107,6 +107,7 @@ def timed(
     times = repetitions(call)
     ratios, own = [], []
     gc.collect()
+    gc.freeze()  # what other libraries have loaded is not for this one to scan
     start = time.process_time()
     while len(ratios) < rounds and (not ratios or time.process_time() - start < budget):
         base = seconds(floor, floor_times)

@@ -24,6 +24,7 @@ def machine(backends: Sequence[Backend]) -> dict[str, Any]:
         "date": datetime.date.today().isoformat(),
         "processor": processor(),
         "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -126,9 +127,14 @@ plain NumPy evaluations of `f` with the same arguments. Lower is better. This pa
   `requires_grad` and `backward`, `torch.func` its function transformations. What compiles the
   function first is faster on small operations by orders of magnitude: no library that runs the
   user's Python can follow there.
-- Every result was compared with that of every other library: the largest difference was
-  {error:.0e} of the largest entry.
-- Two runs on one machine differ by 10 to 20 %; treat smaller differences as none.
+- All figures of this page are from one run. Every result of a peer was compared with that of
+  dualad: the largest difference was {error:.0e} of the largest entry.
+- All libraries are loaded in one process. Before each job `gc.freeze` keeps Python's garbage
+  collector from scanning what they have loaded. Without it, the gradient of `chain_1e5` by dualad
+  cost about 40 with every peer loaded, where it costs about 13 alone: a program that holds
+  millions of objects pays for its collector in long recordings.
+- Two runs on one machine differ by 10 to 20 %, by more where other work shares the cores (see
+  the load below); treat smaller differences as none.
 
 ## Beside time
 
@@ -152,7 +158,8 @@ def page(run: dict[str, Any]) -> str:
     about = [f"- `{n}`: {WORKLOADS[n].about}" for n in dict.fromkeys(row[0] for row in body)]
     meta = run["machine"]
     where = [
-        f"- {meta['processor']}, {meta['cores']} cores, {meta['system']}, {meta['date']}",
+        f"- {meta['processor']}, {meta['cores']} cores, {meta['system']}, {meta['date']}; "
+        f"load average {meta['load']} at the end of the run",
         f"- Python {meta['python']}, NumPy {meta['numpy']}, "
         + ", ".join(f"{n} {v}" for n, v in meta["versions"].items()),
     ]

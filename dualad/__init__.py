@@ -5,6 +5,7 @@ names for tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` a
 """
 
 from . import autograd, func
+from .covered import coverage
 from .dtypes import (
     bool as bool,
     cdouble,
@@ -43,6 +44,7 @@ __all__ = [
     "__version__",
     "as_tensor",
     "autograd",
+    "coverage",
     "custom_jvp",
     "defelementwise",
     "enable_grad",

@@ -44,6 +44,7 @@ def results():
     machine = {
         "processor": "a processor",
         "cores": 2,
+        "load": 0.1,
         "system": "Linux",
         "date": "2000-01-01",
         "python": "3",

@@ -21,7 +21,7 @@ from .primitive import Elementwise
 from .recorded import Recorded
 from .tape import kept, pull_elementwise
 from .shape import fit
-from .traced import OBJECT, UFUNCS, TracedArray, as_operand, plain_rule
+from .traced import OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 
 __all__ = ["define", "install", "operator_method"]
 
@@ -30,7 +30,12 @@ F64 = np.dtype(np.float64)
 
 
 def mixed(primitive: Any, x: Any, y: Any) -> Any:
-    """The general path of an operator."""
+    """The general path of an operator; a buffer beside a value of a level is a constant."""
+    if isinstance(primitive, Elementwise):
+        if type(y) is Buffer and type(x) in KINDS:
+            return fast(primitive, type(x).__name__)[0](x, y.primal)
+        if type(x) is Buffer and type(y) in KINDS:
+            return fast(primitive, type(y).__name__)[1](y, x.primal)  # type: ignore[misc]
     other = y if isinstance(x, TracedArray) else x
     if not isinstance(other, TracedArray):
         if hasattr(other, "__dualad_face__"):
@@ -268,6 +273,12 @@ class _Writer:
             *self.body(kind, "x", "    "),
         ]
 
+    def twice(self, kind: str, pad: str) -> list[str]:
+        """An operand combined with itself, where another primitive does that with less work."""
+        if self.p.twice is None:
+            return []
+        return [f"{pad}if u is v:", f"{pad}    return fast(P.twice, {kind!r})[0](u)"]
+
     def binary(self, kind: str) -> list[str]:
         patterns = self.patterns()
         general = "return mixed(P, u, v)"
@@ -282,6 +293,7 @@ class _Writer:
             aligned = " and u.primal.ndim == v.primal.ndim" if kind == "Batched" else ""
             lines += [
                 f"    if T is {kind} and v.level is u.level{aligned}:",
+                *self.twice(kind, "        "),
                 "        x = u.primal",
                 "        y = v.primal",
                 *self.body(kind, "xy", "        "),

@@ -6,6 +6,7 @@ views are read from it again, and what is written through a view is written to i
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -75,12 +76,15 @@ def layout(x: Any) -> tuple | None:
     if not isinstance(value, np.ndarray) or not x.size:
         return None
     lead = value.ndim - x.ndim
-    steps = [s for s, n in zip(value.strides[lead:], x.shape, strict=True) if n != 1]
-    unit = value.itemsize
-    for k in range(lead):
-        if 0 < value.strides[k] < min(map(abs, steps), default=0):
-            unit *= value.shape[k]
-    return tuple([s // unit for s in steps])
+    batch = list(zip(map(abs, value.strides[:lead]), value.shape[:lead], strict=True))
+    return tuple(
+        [
+            # A batch axis inside of this one lengthens its step.
+            s // (value.itemsize * math.prod(m for step, m in batch if 0 < step < abs(s)))
+            for s, n in zip(value.strides[lead:], x.shape, strict=True)
+            if n != 1
+        ]
+    )
 
 
 def _refresh(base: TracedArray) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 
 from .dual import Dual
 from .recorded import Recorded
-from .tape import add_cotangent, pull_linear
 from .shape import BOUND, zeros
+from .tape import add_cotangent, pull_linear
 from .traced import Buffer, Spec, TracedArray
 
 __all__ = ["install"]

@@ -7,14 +7,23 @@ constants. Dispatch reads levels off the values alone; nothing here is global bu
 from __future__ import annotations
 
 import itertools
+from contextvars import ContextVar, Token
 from functools import partial
 from typing import Any
 
 from ..errors import LeakError
 
-__all__ = ["Level", "newest_rank"]
+__all__ = ["Level", "is_running", "newest_rank"]
 
 _serial = itertools.count(1)
+#: The innermost level entered in this context. Only who makes fresh arrays asks for it.
+_entered: ContextVar[Level | None] = ContextVar("dualad_entered_level", default=None)
+
+
+def is_running() -> bool:
+    """Whether a transformation is running here, so that traced values may come to be stored."""
+    level = _entered.get()
+    return level is not None and level.is_open
 
 
 def newest_rank() -> int:
@@ -52,7 +61,7 @@ class Level:
     next operation on a leaked value, and an open level pays nothing for that.
     """
 
-    __slots__ = ("name", "new", "rank", "tape")
+    __slots__ = ("_token", "name", "new", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
@@ -69,7 +78,9 @@ class Level:
         self.tape = _Closed(self.name)
 
     def __enter__(self) -> Level:
+        self._token: Token = _entered.set(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        _entered.reset(self._token)
         self.close()

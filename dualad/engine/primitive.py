@@ -168,6 +168,7 @@ class Elementwise(Primitive):
     linear:   positions of the arguments in which it is linear; joint: in all of them together.
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
+    twice:    the primitive of one argument that this one is where both are the same object.
     """
 
     family = "elementwise"
@@ -185,6 +186,7 @@ class Elementwise(Primitive):
         joint: bool = False,
         complex: Callable[..., Any] | None = None,
         constant: tuple[str, Elementwise] | None = None,
+        twice: Elementwise | None = None,
         builtin: bool = True,
     ):
         super().__init__(ufunc, name, builtin)
@@ -197,6 +199,7 @@ class Elementwise(Primitive):
         self.joint = joint
         self.complex = complex
         self.constant = constant
+        self.twice = twice
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         if self.complex is not None and any(

@@ -42,8 +42,25 @@ __all__ = [
 def kept(constant: Any) -> Any:
     """A constant operand as it is now, whatever the user writes into it later."""
     if type(constant) is np.ndarray:
-        return constant.copy() if constant.flags.writeable else constant
+        return copied(constant) if may_change(constant) else constant
     return frozen(constant) if isinstance(constant, TracedArray) else constant
+
+
+def may_change(array: Any) -> bool:
+    """Whether the memory of an array can be written to through it, or what it is a view of."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
+
+
+def copied(array: np.ndarray) -> np.ndarray:
+    """A copy, which takes no more memory than the array where that is broadcast."""
+    if 0 not in array.strides:
+        return array.copy()
+    one = array[tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])]
+    return np.broadcast_to(one.copy(), array.shape)
 
 
 def specs(args: tuple, parents: tuple) -> tuple:
@@ -115,6 +132,8 @@ def add_in_place(
 ) -> bool:
     """Scatter into an array the sweep owns: n indexings of one array cost O(n) in all."""
     into = g[i]
+    if not like.shape:  # a sum of arrays without axes is a scalar, which nothing is added to
+        return False
     if i not in own:
         if isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
             return False

@@ -42,6 +42,14 @@ LOADERS: list[Callable[[], bool]] = []
 #: Asked before an array is converted: a remedy for the function that wants to do it, or None.
 REMEDIES: list[Callable[[], str | None]] = []
 
+#: Asked when a conversion is refused: a remedy for who wanted it, or None.
+HINTS: list[Callable[[], str | None]] = []
+NO_CONVERSION = (
+    "use np.stack or np.concatenate to assemble an array, np.zeros_like(x) for a buffer to write "
+    "into, `import dualad.numpy as np` for asarray, array, full and zeros that take traced "
+    "values, or dualad.stop_gradient(x) where the derivative is not wanted"
+)
+
 OBJECT = np.dtype(object)
 FLOAT64 = np.dtype(np.float64)
 
@@ -138,11 +146,10 @@ class TracedArray:
         # The parts of a complex object array are not what real and imag of it give.
         if (wanted or (dtype is None and self.shape == ())) and np.dtype(self.dtype).kind != "c":
             return objects(self)
+        hints = [hint for hint in (ask() for ask in HINTS) if hint]
         raise lost(
             "conversion to a plain ndarray (np.asarray, np.array, or storing into an ndarray)",
-            "use np.stack or np.concatenate to assemble an array, np.zeros_like(x) for a buffer "
-            "to write into, `import dualad.numpy as np` for asarray, array, full and zeros that "
-            "take traced values, or dualad.stop_gradient(x) where the derivative is not wanted",
+            hints[0] if hints else NO_CONVERSION,
         )
 
     def _lost(self, what: str) -> Any:
@@ -263,6 +270,9 @@ class Buffer(TracedArray):
     def item(self, *args: Any) -> Any:
         """The entry as a Python number."""
         return self.primal.item(*args)
+
+    def __reduce__(self) -> Any:
+        return self.primal.__reduce__()
 
     def tolist(self) -> Any:
         """The entries as nested lists of Python numbers."""

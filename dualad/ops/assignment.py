@@ -5,12 +5,13 @@ Each is an assignment by index, or a whole new value, for the array that is writ
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import store, write
-from ..engine.traced import TracedArray, as_operand
+from ..engine.inplace import become, store, write
+from ..engine.traced import TracedArray, as_operand, objects
 from .indexing import accumulated, replaced
 from .registry import function, ufunc_method
 from .select import along_axis
@@ -44,8 +45,10 @@ def _assign_flat(a: Any, places: Any, values: Any) -> None:
 
 
 @function(np.copyto)
-def np_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def np_copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     src = np.broadcast_to(_array(src), dst.shape)
+    if type(dst) is np.ndarray and dst.dtype == object and isinstance(src, TracedArray):
+        return np.copyto(dst, objects(src), casting, where)
     store(dst, src if where is True else np.where(where, src, dst))
 
 
@@ -83,6 +86,19 @@ def np_fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     np.fill_diagonal(at, 1.0, wrap)
     places = np.flatnonzero(at)
     _assign_flat(a, places, _cycled(val, places.size))
+
+
+def resize(x: TracedArray, shape: Any) -> None:
+    """x.resize(shape): the entries in C order, followed by zeros or cut off."""
+    if hasattr(x, "_base") or any(view() is not None for view in getattr(x, "_views", ())):
+        raise ValueError(
+            "cannot resize an array that references or is referenced by another array in this "
+            "way. Use the np.resize function."
+        )
+    n, flat = math.prod(shape), np.ravel(x)
+    if n > flat.size:
+        flat = np.concatenate([flat, np.zeros(n - flat.size, x.dtype)])
+    become(x, np.reshape(flat[:n], shape))
 
 
 def _at(name: str, sign: int) -> None:

@@ -10,16 +10,18 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..engine.missing import missing_rule
 from ..engine.traced import TracedArray, raw
-from ..errors import MissingRuleError
 from .products import array_of
 
-__all__ = ["drop_in", "is_tracked", "matrix", "operand", "passed", "unboxed"]
+__all__ = ["attribute", "drop_in", "is_tracked", "matrix", "operand", "refusing", "unboxed"]
+
+ROOT = __name__.partition(".")[0]
 
 #: What SciPy lets the caller choose about memory, which has no meaning for tracked values.
 MEMORY = ("overwrite_", "lwork", "workers")
@@ -65,13 +67,15 @@ def unboxed(call: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
     if face is None:
         return call(*args, **kwargs)
 
-    def unwrap(v: Any) -> Any:
-        return face.unwrap(v) if hasattr(v, "__dualad_face__") else v
-
     def wrap(v: Any) -> Any:
         return face.wrap(v) if isinstance(v, (TracedArray, np.ndarray, np.generic)) else v
 
-    return _mapped(wrap, call(*_mapped(unwrap, args), **_mapped(unwrap, kwargs)))
+    return _mapped(wrap, call(*_mapped(_unwrapped, args), **_mapped(_unwrapped, kwargs)))
+
+
+def _unwrapped(v: Any) -> Any:
+    face = getattr(v, "__dualad_face__", None)
+    return v if face is None else face.unwrap(v)
 
 
 # --- what a rule computes with -------------------------------------------------------------------
@@ -185,29 +189,29 @@ def _restacked(rows: Any, stack: tuple[int, ...]) -> Any:
 # --- functions without a rule --------------------------------------------------------------------
 
 
-def passed(original: Any, name: str, covered: Any) -> Any:
-    """A SciPy function without a rule: itself on plain arguments, an error on tracked ones."""
+def attribute(original: Any, name: str, covered: Sequence[str]) -> Any:
+    """What a drop-in namespace gives for a name of the SciPy module that it has no rule for.
+
+    A function is SciPy's on plain arguments, and an error on tracked ones; all else is SciPy's.
+    """
+    try:
+        value = getattr(original, name)
+    except AttributeError:
+        drop_in_name = original.__name__.replace("scipy", f"{ROOT}.scipy", 1)
+        raise AttributeError(f"module {drop_in_name!r} has no attribute {name!r}") from None
+    if not inspect.isfunction(value):
+        return value
+    return refusing(value, f"{original.__name__}.{name}", tuple(covered))
+
+
+@functools.cache
+def refusing(original: Any, name: str, covered: tuple[str, ...]) -> Any:
+    """A function of SciPy that has no rule: tracked arguments are an error that says so."""
 
     @functools.wraps(original)
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if is_tracked((args, kwargs)) or _face_of((args, kwargs)) is not None:
-            raise MissingRuleError(
-                f"{name} has no derivative rule. Give one with @dualad.custom_jvp round a "
-                f"function that calls it, or pass dualad.stop_gradient(x) where the derivative "
-                f"is not wanted. {_near(name, covered)}"
-            )
+        if is_tracked(_mapped(_unwrapped, (args, kwargs))):
+            raise missing_rule(name, [f"{name.rpartition('.')[0]}.{c}" for c in covered])
         return original(*args, **kwargs)
 
     return entry
-
-
-def _near(name: str, covered: Any) -> str:
-    """The functions with a rule whose names share a word, or a beginning, with this one."""
-    module, _, short = name.rpartition(".")
-    words = {w for w in short.lower().split("_") if len(w) > 1}
-    near = [
-        c
-        for c in covered
-        if words & set(c.lower().split("_")) or c[:3].lower() == short[:3].lower()
-    ]
-    return f"Covered in {module}: {', '.join(near or covered)}."

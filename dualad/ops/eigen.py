@@ -73,9 +73,9 @@ def off_ties(m: Any, tied: Any) -> Any:
     apart = np.where(tied & ~np.eye(m.shape[-1], dtype=bool), size, 0)
     if np.any(apart > 1e-6 * np.max(size, axis=(-2, -1), initial=0, keepdims=True)):
         raise DirectionNeededError(
-            "the eigenvectors or singular vectors of repeated values move in a way that depends on "
-            "the direction, which is known in first-order forward mode only: use dualad.jvp or "
-            "dualad.jacfwd at this point, or write the function without eigenvectors"
+            "the eigenvectors or singular vectors of repeated values move in a way that depends "
+            "on the direction, which is known in first-order forward mode only: use dualad.jvp "
+            "or dualad.jacfwd at this point, or write the function without eigenvectors"
         )
     return np.zeros(np.broadcast_shapes(m.shape, tied.shape), m.dtype)
 

@@ -106,7 +106,8 @@ def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
 # --- arithmetic
 add         = elementwise(np.add,         "1", "1",             operator="+", joint=True)
 subtract    = elementwise(np.subtract,    "1", "-1",            operator="-", joint=True)
-multiply    = elementwise(np.multiply,    "y", "x",             operator="*", linear=(0, 1))
+square      = elementwise(np.square,      "2 * x")
+multiply    = elementwise(np.multiply,    "y", "x",             operator="*", linear=(0, 1), twice=square)
 divide      = elementwise(np.divide,      "1 / y", "-out / y",  operator="/", linear=(0,),
                           singular=True)
 negative    = elementwise(np.negative,    "-1",                 operator="-", joint=True)
@@ -118,7 +119,6 @@ power       = elementwise(np.power,       "power_slope(x, y)", "exponent_slope(o
                           constant=("v >= 1", polynomial_power))
 float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)",
                           singular=True, complex=lambda x, y: complex_power(x, y))
-square      = elementwise(np.square,      "2 * x")
 reciprocal  = elementwise(np.reciprocal,  "-out / x",             singular=True)
 sqrt        = elementwise(np.sqrt,        "0.5 / out",            singular=True)
 cbrt        = elementwise(np.cbrt,        "1 / (3 * out * out)",  singular=True)

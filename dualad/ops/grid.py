@@ -133,7 +133,7 @@ def _edges(at: Any, step: Any, edge_order: int) -> tuple[Any, Any]:
 
 # --- phases --------------------------------------------------------------------------------------
 
-#: How many periods are added to each entry so that neighbours differ by less than the jump allowed.
+#: How many periods are added to each entry, so that neighbours differ by less than a jump.
 _turns = Opaque(
     lambda p, jump, axis, period: np.rint((np.unwrap(p, jump, axis, period=period) - p) / period),
     name="turns",

@@ -78,7 +78,7 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> Any:
     values = plain(a, "the data of a histogram")
     if isinstance(bins, str) and weights is not None:
         raise TypeError("Automated estimation of the number of bins is not supported for weights")
-    ends = None if range is None else tuple(float(plain(r, "the range")) for r in range)
+    ends: Any = None if range is None else tuple(float(plain(r, "the range")) for r in range)
     edges = np.histogram_bin_edges(values, bins, ends)
     low, high = _ends(a, range)
     if not isinstance(low, TracedArray) and not isinstance(high, TracedArray):

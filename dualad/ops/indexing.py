@@ -88,7 +88,7 @@ def _normal(k: Any) -> list[Any]:
         return [_traced_index(k)]
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
         return [int(k)]
-    k = np.asarray(k)
+    k = np.array(k)  # recorded operations keep it, whatever the user writes into it later
     if k.dtype.kind == "b":
         if k.ndim == 0:
             raise IndexError("a 0-d boolean inside an index of a traced array is not supported")

@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.codegen import mixed
 from ..engine.dual import Dual
 from ..engine.graph import GraphValue
-from ..engine.inplace import augmented, link, store
+from ..engine.inplace import augmented, holds_array, link, store
 from ..engine.items import install as install_items
 from ..engine.primitive import Opaque
 from ..engine.recorded import Recorded
@@ -25,13 +25,13 @@ from ..engine.traced import (
     missing_rule,
 )
 from ..errors import ArgumentError, RefusedAttributeError
-from .assignment import assign
+from .assignment import assign, resize
 from .constants import plain
 from .indexing import index
 from .predicates import truth  # noqa: F401  (the operators below need its rules)
 from .structure import cast, reshape
 
-__all__: list[str] = []
+__all__ = ["REFUSED"]
 
 
 def call(f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -91,6 +91,21 @@ def _flatten(self: Any, order: str = "C") -> Any:
     return call(np.ravel, call(np.copy, self), order)
 
 
+@method("to_device")
+def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Any:
+    """The array itself, on the one device that NumPy knows."""
+    if stream is not None or device != "cpu":
+        raise ValueError(f"a traced array is on the device 'cpu', not on {device!r}")
+    return self
+
+
+@method("resize")
+def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
+    """Another shape in place: the entries in C order, followed by zeros or cut off."""
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    resize(self, tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),))
+
+
 @method("view")
 def _view(self: Any, dtype: Any = None, type: Any = None) -> Any:
     """A view; to read the memory as another dtype is refused."""
@@ -104,18 +119,18 @@ def _view(self: Any, dtype: Any = None, type: Any = None) -> Any:
 
 @method("copy")
 def _copy(self: Any, order: str = "C") -> Any:
-    """A copy, which keeps the derivative."""
-    return call(np.copy, self)
+    """A copy, which keeps the derivative; that of a NumPy scalar is one."""
+    return call(np.copy, self) if holds_array(self) else +self
 
 
 @method("__copy__")
 def _shallow(self: Any) -> Any:
-    return call(np.copy, self)
+    return self.copy()
 
 
 @method("__deepcopy__")
 def _deep(self: Any, memo: dict) -> Any:
-    return call(np.copy, self)
+    return self.copy()
 
 
 @method("compress")
@@ -156,7 +171,7 @@ def _astype(
     if want.kind not in "fciub":
         raise ArgumentError(f"a traced array has a numeric dtype, astype got {want}")
     if have == want:
-        return call(np.copy, self) if copy else self
+        return self.copy() if copy else self
     if have.kind == "c" and want.kind not in "cb":
         warnings.warn(
             "Casting complex values to real discards the imaginary part",
@@ -210,7 +225,7 @@ TracedArray.base = property(lambda self: getattr(self, "_base", (None,))[0])  # 
 TracedArray.device = "cpu"  # type: ignore[attr-defined]
 
 _MEMORY = "a traced array has no memory of its own"
-_REFUSED = {
+REFUSED = {
     "data": _MEMORY,
     "ctypes": _MEMORY,
     "strides": _MEMORY,
@@ -223,12 +238,13 @@ _REFUSED = {
     "getfield": "bytes have no derivative",
     "setfield": "bytes have no derivative",
     "setflags": _MEMORY,
-    "resize": "the size of a traced array is fixed; use np.resize, or np.concatenate with zeros",
 }
 
 
 def _refuse(name: str, why: str) -> property:
     def get(self: Any) -> Any:
+        if type(self) is Buffer and not name.startswith("set"):
+            return getattr(self.primal, name)
         raise RefusedAttributeError(
             f"x.{name} of a traced array: {why}. Where the derivative is not wanted, take "
             f"dualad.stop_gradient(x).{name}."
@@ -237,7 +253,7 @@ def _refuse(name: str, why: str) -> property:
     return property(get)
 
 
-for _name, _why in _REFUSED.items():
+for _name, _why in REFUSED.items():
     setattr(TracedArray, _name, _refuse(_name, _why))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import FrameType
 
 from ..engine.traced import LOADERS, REMEDIES
@@ -27,23 +27,35 @@ def load_special() -> bool:
 
 
 def scipy_remedy() -> str | None:
-    """The drop-in for the SciPy function that is running, if there is one."""
+    """The drop-in for the SciPy function that is running, or what to do where there is none."""
+    package = None
     for package, name in _scipy_functions(sys._getframe(1)):
         module = f"{ROOT}.scipy.{package}"
-        if name in _names(module):
+        if _offers(module, name):
             return (
                 f"scipy.{package}.{name} does not dispatch to traced arrays; call "
                 f"{module}.{name} instead, which differentiates"
             )
-    return None
+    if package is None:
+        return None
+    return (
+        f"scipy.{package} takes plain arrays only; what of SciPy differentiates is in {ROOT}.scipy "
+        f"(linalg, special, stats, signal). Put anything else into a function with a rule of your "
+        f"own (@{ROOT}.custom_jvp), or take {ROOT}.stop_gradient(x) where the derivative is not "
+        f"wanted"
+    )
 
 
-def _names(module: str) -> Sequence[str]:
-    """What a drop-in namespace offers of its own."""
+def _offers(module: str, name: str) -> bool:
+    """Whether a drop-in namespace has a function of its own, or a method of an object of its own."""
     try:
-        return getattr(importlib.import_module(module), "__all__", ())
+        namespace = importlib.import_module(module)
     except ModuleNotFoundError:
-        return ()
+        return False
+    head, _, method = name.partition(".")
+    if head not in getattr(namespace, "__all__", ()):
+        return False
+    return not method or hasattr(type(getattr(namespace, head)), method)
 
 
 def _scipy_functions(frame: FrameType | None) -> Iterator[tuple[str, str]]:
@@ -53,14 +65,23 @@ def _scipy_functions(frame: FrameType | None) -> Iterator[tuple[str, str]]:
         if module.partition(".")[0] not in ("scipy", "numpy", ROOT):
             return
         if module.startswith("scipy.") and not module.startswith("scipy._"):
-            yield module.split(".")[1], _name(frame)
+            for name in _names_of(frame):
+                yield module.split(".")[1], name
         frame = frame.f_back
 
 
-def _name(frame: FrameType) -> str:
-    """The name of the running function; of a callable object its own."""
-    name = frame.f_code.co_name
-    return getattr(frame.f_locals.get("self"), "__name__", name) if name == "__call__" else name
+def _names_of(frame: FrameType) -> Iterator[str]:
+    """The name of the running function, and of what it stands for as an object or a wrapper."""
+    yield frame.f_code.co_name
+    for local in ("self", *frame.f_code.co_freevars):
+        name = getattr(frame.f_locals.get(local), "__name__", None)
+        if name is not None:
+            yield name
+    owner = frame.f_locals.get("self")
+    if owner is not None:  # a distribution of scipy.stats, by its name or that of its class
+        title = getattr(owner, "name", None) or type(owner).__name__.removesuffix("_gen")
+        method = frame.f_code.co_name
+        yield title if method == "__call__" else f"{title}.{method}"
 
 
 LOADERS.append(load_special)

@@ -1,7 +1,7 @@
 """Padding: entries around an array, one axis after the other.
 
-Modes that copy entries are a gather along an index that NumPy itself pads; an odd reflection is the
-linear map that NumPy makes of the identity matrix; the statistics are those of their names.
+Modes that copy entries are a gather along an index that NumPy itself pads; an odd reflection is
+the linear map that NumPy makes of the identity matrix; the statistics are what they are called.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from .registry import function
 __all__: list[str] = []
 
 COPIES = ("edge", "wrap", "reflect", "symmetric")
-STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+STATISTICS: dict[str, Any] = {
+    "maximum": np.max,
+    "minimum": np.min,
+    "mean": np.mean,
+    "median": np.median,
+}
 #: The keyword that each mode takes, beside those that take none.
 OPTIONS = {
     "constant": "constant_values",
@@ -40,10 +45,11 @@ def np_pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -
     if callable(mode):
         return _by_function(array, widths, mode, options)
     option = _option(mode, options)
+    out = array
     for axis, width in enumerate(widths):
         if any(width):
-            array = _pad_axis(array, axis, width, mode, option)
-    return array
+            out = _pad_axis(out, axis, width, mode, option)
+    return np.copy(array) if out is array else out
 
 
 def _pairs(value: Any, ndim: int) -> Any:
@@ -76,7 +82,8 @@ def _option(mode: str, options: dict) -> Any:
 
 def _pad_axis(x: Any, axis: int, width: list[int], mode: str, option: Any) -> Any:
     if mode in COPIES and option in (None, "even"):
-        at = np.pad(np.arange(x.shape[axis]), width, mode=mode)
+        how: Any = {"mode": mode}
+        at = np.pad(np.arange(x.shape[axis]), tuple(width), **how)
         return x[_along(axis, at)]
     if mode in COPIES:
         parts = _odd(x, axis, width, mode)
@@ -126,7 +133,8 @@ def _statistic(x: Any, axis: int, n: int, f: Callable[..., Any], side: int, leng
 def _odd(x: Any, axis: int, width: list[int], mode: str) -> list[Any]:
     """The reflection through the edge, as a matrix for each side."""
     n = x.shape[axis]
-    matrix = np.pad(np.eye(n), (width, (0, 0)), mode=mode, reflect_type="odd")  # type: ignore[call-overload]
+    how: Any = {"mode": mode, "reflect_type": "odd"}
+    matrix = np.pad(np.eye(n), (tuple(width), (0, 0)), **how)
     columns = np.moveaxis(x, axis, 0)
     sides = (matrix[: width[0]], matrix[width[0] + n :])
     return [np.moveaxis(np.tensordot(m, columns, 1), 0, axis) for m in sides]

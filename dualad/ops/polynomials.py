@@ -39,7 +39,7 @@ def polyval(p: Any, x: Any) -> Any:
     """Horner's scheme."""
     p, x = coefficients(p), x if isinstance(x, np.poly1d) else array_of(x)
     if isinstance(x, np.poly1d):
-        y = np.poly1d(0)
+        y: Any = np.poly1d(0)
     elif p.shape[0] == 0:
         return np.zeros(x.shape, np.result_type(p.dtype, x.dtype))
     else:

@@ -193,7 +193,7 @@ def np_shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
 
 
 @function(np.einsum_path, result=PREDICATE)
-def np_einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+def np_einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
     """The order of contraction, which depends on shapes alone."""
     empty = [zeros(spec_of(x)) if isinstance(x, TracedArray) else x for x in operands]
     return np.einsum_path(*empty, optimize=optimize, einsum_call=einsum_call)

@@ -23,7 +23,7 @@ from ..engine.primitive import Composite, Opaque
 from .complexes import real
 from .eigen import adapted, direction_at_ties, inverse_gaps, np_eigh, ties, turned
 from .linalg import adjoint, diagonal_of
-from .registry import function
+from .registry import PREDICATE, function
 
 __all__ = ["svd"]
 
@@ -141,7 +141,7 @@ _matrix_rank = Opaque(
 )
 
 
-@function(np.linalg.matrix_rank)
+@function(np.linalg.matrix_rank, result=PREDICATE)
 def np_matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """The rank: locally constant."""
     if A.ndim < 2:

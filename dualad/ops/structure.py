@@ -20,9 +20,9 @@ from ..engine.guard import either_zero_wins_raw, zero_wins_raw
 from ..engine.inplace import layout, link, store
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, sum_to
-from ..engine.traced import FUNCTIONS, Spec, TracedArray, as_operand, raw
+from ..engine.traced import Spec, TracedArray, as_operand, raw
 from .indexing import getitem, scatter
-from .registry import function
+from .registry import PREDICATE, function
 
 __all__ = ["broadcast", "cast", "concat", "reshape", "sum_axes", "transpose"]
 
@@ -217,9 +217,23 @@ def read_only(base: Any, value: Any) -> Any:
     raise ValueError("assignment destination is read-only")
 
 
+def _is_view_of_each(a: Any, shape: tuple) -> bool:
+    """Whether the reshape of each entry of a batch is a view, though that of all together is not.
+
+    The axis of a batch may lie anywhere in memory: this asks an array that lies as one entry does.
+    """
+    steps = layout(a)
+    if steps is None or raw(a).ndim == a.ndim:
+        return False
+    axes = [k for k, n in enumerate(a.shape) if n != 1]
+    inwards = sorted(axes, key=lambda k: -abs(steps[axes.index(k)]))
+    one = np.empty([a.shape[k] for k in inwards], np.bool_).transpose(np.argsort(inwards))
+    return one.strides == steps and np.may_share_memory(one, one.reshape(shape))
+
+
 def _reshaped(a: Any, shape: tuple) -> Any:
     out = reshape(a, shape=shape)
-    if isinstance(out, TracedArray) and _shares_memory(a, out):
+    if isinstance(out, TracedArray) and (_shares_memory(a, out) or _is_view_of_each(a, shape)):
         return link(a, out, partial(reshape, shape=shape), _undo_reshape)
     return out
 
@@ -570,12 +584,13 @@ def np_roll(a: Any, shift: Any, axis: Any = None) -> Any:
         return np_reshape(np_roll(np_ravel(a), shift, 0), a.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = np.broadcast_to(np.asarray(shift), (len(axes),)).tolist()
+    out = a
     for k, s in zip((axis_of(k, a.ndim) for k in axes), shifts, strict=True):
         s %= max(a.shape[k], 1)
         if s:
             lead = (slice(None),) * k
-            a = np_concatenate([a[(*lead, slice(-s, None))], a[(*lead, slice(None, -s))]], k)
-    return a
+            out = np_concatenate([out[(*lead, slice(-s, None))], out[(*lead, slice(None, -s))]], k)
+    return np_copy(a) if out is a else out
 
 
 @function(np.repeat)
@@ -596,7 +611,7 @@ def np_tile(A: Any, reps: Any) -> Any:
     pairs = tuple(k for n in shape for k in (1, n))
     wide = tuple(k for r, n in zip(reps, shape, strict=True) for k in (int(r), n))
     out = np_broadcast_to(np_reshape(A, pairs), wide)
-    return np_reshape(out, tuple(int(r) * n for r, n in zip(reps, shape, strict=True)))
+    return np_copy(np_reshape(out, tuple(int(r) * n for r, n in zip(reps, shape, strict=True))))
 
 
 @function(np.diagonal)
@@ -641,14 +656,23 @@ def np_triu(m: Any, k: int = 0) -> Any:
 
 @function(np.copy)
 def np_copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return +a
+    # A copy of an array without axes is one, which can be written to; +a is a scalar.
+    return +a if a.ndim else getitem(+a, index=(Ellipsis,))
 
 
-FUNCTIONS[np.shape] = lambda a: a.shape
-FUNCTIONS[np.ndim] = lambda a: a.ndim
-FUNCTIONS[np.size] = lambda a, axis=None: (
-    a.size if axis is None else math.prod(a.shape[k] for k in axes_of(axis, a.ndim))
-)
+@function(np.shape, result=PREDICATE)
+def np_shape(a: Any) -> Any:
+    return a.shape
+
+
+@function(np.ndim, result=PREDICATE)
+def np_ndim(a: Any) -> Any:
+    return a.ndim
+
+
+@function(np.size, result=PREDICATE)
+def np_size(a: Any, axis: Any = None) -> Any:
+    return a.size if axis is None else math.prod(a.shape[k] for k in axes_of(axis, a.ndim))
 
 
 # --- many at once ----------------------------------------------------------------------------
@@ -663,10 +687,10 @@ def np_meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str
     parts = []
     for k, x in zip(place, arrays_of(xi), strict=True):
         parts.append(np.reshape(x, (1,) * k + (x.size,) + (1,) * (n - k - 1)))
-    if sparse:
-        return tuple(parts)
-    shape = np.broadcast_shapes(*(p.shape for p in parts))
-    return tuple(np.broadcast_to(p, shape) for p in parts)
+    if not sparse:
+        shape = np.broadcast_shapes(*(p.shape for p in parts))
+        parts = [np.broadcast_to(p, shape) for p in parts]
+    return tuple(map(np.copy, parts)) if copy else tuple(parts)
 
 
 if hasattr(np, "unstack"):  # NumPy 2.1
@@ -702,23 +726,3 @@ def np_sliding_window_view(
         at = np.lib.stride_tricks.sliding_window_view(np.arange(x.shape[k]), w)
         out = np_moveaxis(out[(slice(None),) * k + (at,)], k + 1, -1)
     return out
-
-
-@function(np.apply_along_axis)
-def np_apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    axis = axis_of(axis, arr.ndim)
-    rows = np_moveaxis(arr, axis, -1)
-    rest = rows.shape[:-1]
-    results = [func1d(rows[at], *args, **kwargs) for at in np.ndindex(rest)]
-    out = np_stack(results)
-    out = np_reshape(out, rest + out.shape[1:])
-    new = tuple(range(len(rest), out.ndim))
-    return np_moveaxis(out, new, tuple(range(axis, axis + len(new))))
-
-
-@function(np.apply_over_axes)
-def np_apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
-    for k in axes_of(axes if np.ndim(axes) else (axes,), a.ndim):
-        out = func(a, k)
-        a = out if out.ndim == a.ndim else np_expand_dims(out, k)
-    return a

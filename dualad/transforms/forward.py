@@ -11,6 +11,7 @@ import numpy as np
 from ..engine.batched import batched, unbatch
 from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
+from ..engine.traced import settled
 from ..errors import ArgumentError
 from .boundary import inputs_of, outputs_of, own, rebuild, restore, tangents_for
 
@@ -168,4 +169,4 @@ def _strip(level: Level, x: Any) -> Any:
     face = getattr(x, "__dualad_face__", None)
     if face is not None:
         return face.wrap(_strip(level, face.unwrap(x)))
-    return x.primal if getattr(x, "level", None) is level else x
+    return x.primal if getattr(x, "level", None) is level else settled(x)

@@ -25,23 +25,9 @@ def test_in_forward_mode_it_is_the_tangent():
     assert seen(lambda g: dualad.jvp(g, (t,), (t,)), lambda x: 3 * x).tolist() == [3.0, -6.0]
 
 
-def test_in_reverse_mode_it_is_known_for_one_real_input():
-    ones = np.array([1.0, 2.0])
-    assert seen(lambda g: dualad.grad(g)(2.0), lambda x: x**2 * ones).tolist() == [4.0, 8.0]
-    assert seen(lambda g: dualad.grad(g)(np.array([[2.0]])), np.sin).tolist() == [[np.cos(2.0)]]
-    assert seen(lambda g: dualad.vjp(g, 2.0), lambda x: x) == 1.0
-    assert seen(lambda g: dualad.grad(g)(ones)) is None
-    assert seen(lambda g: dualad.grad(lambda x, y: g(x * y), (0, 1))(1.0, 2.0)) is None
-    assert seen(lambda g: dualad.grad(lambda z: g(np.abs(z)))(1.0 + 1j)) is None
-
-
-def test_indexing_and_writing_do_not_hide_it():
-    def f(x):
-        y = np.zeros_like(x, shape=(2,))
-        y[0], y[1] = x[0], 3 * x[0]
-        return y
-
-    assert seen(lambda g: dualad.grad(g)(np.array([2.0])), f).tolist() == [1.0, 3.0]
+def test_reverse_mode_knows_none():
+    assert seen(lambda g: dualad.grad(g)(2.0)) is None
+    assert seen(lambda g: dualad.vjp(g, np.ones(2))) is None
 
 
 def test_of_a_batch_it_is_a_batch():

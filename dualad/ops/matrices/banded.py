@@ -119,8 +119,8 @@ _banded = Linear(
         _adjoint(ab, below, above), ct, below=above, above=below
     ),
     rules=(
-        lambda t, out, ab, b, below, above: -_banded(
-            ab, _times(t, above, out), below=below, above=above
+        lambda t, out, ab, b, below, above: (
+            -_banded(ab, _times(t, above, out), below=below, above=above)
         ),
         None,
     ),
@@ -132,8 +132,8 @@ _positive = Linear(
     None,
     lambda ct, ab, b, lower: _positive(ab, ct, lower=lower),
     rules=(
-        lambda t, out, ab, b, lower: -_positive(
-            ab, _times(_hermitian_band(t, lower), ab.shape[0] - 1, out), lower=lower
+        lambda t, out, ab, b, lower: (
+            -_positive(ab, _times(_hermitian_band(t, lower), ab.shape[0] - 1, out), lower=lower)
         ),
         None,
     ),

@@ -92,6 +92,13 @@ def _mean(f: Any, v: Any, z: Any) -> Any:
     return 0.5 * (f(v - 1, z) + f(v + 1, z))
 
 
+@formula
+def spherical_slope(f: Any, below: float, above: float, n: Any, z: Any) -> Any:
+    """From the neighbouring orders, with their signs (DLMF 10.51.2, 10.51.5)."""
+    lower, upper = n * f(np.maximum(n - 1, 0), z), (n + 1) * f(n + 1, z)
+    return (below * lower + above * upper) / (2 * n + 1)
+
+
 JV = "0.5 * (jv(x - 1, y) - jv(x + 1, y))"
 YV = "0.5 * (yv(x - 1, y) - yv(x + 1, y))"
 IV = "0.5 * (iv(x - 1, y) + iv(x + 1, y))"
@@ -100,7 +107,8 @@ KVE = "out - 0.5 * (kve(x - 1, y) + kve(x + 1, y))"
 JVE = "0.5 * (jve(x - 1, y) - jve(x + 1, y))"
 YVE = "0.5 * (yve(x - 1, y) - yve(x + 1, y))"
 H1, H2 = (f"0.5 * (hankel{k}(x - 1, y) - hankel{k}(x + 1, y))" for k in (1, 2))
-H1E, H2E = (f"0.5 * (hankel{k}e(x - 1, y) - hankel{k}e(x + 1, y))" for k in (1, 2))
+H1E = "0.5 * (hankel1e(x - 1, y) - hankel1e(x + 1, y)) - 1j * out"
+H2E = "0.5 * (hankel2e(x - 1, y) - hankel2e(x + 1, y)) + 1j * out"
 
 # fmt: off
 special("jv",  "jv_in_order(x, y)", JV, complex=(ORDER, JV))
@@ -117,8 +125,8 @@ special("yn",  N, "0.5 * (yn(x - 1, y) - yn(x + 1, y))")
 special("kn",  N, "-0.5 * (kn(x - 1, y) + kn(x + 1, y))")
 special("hankel1",  "hankel_in_order(1, x, y)", H1, complex=(ORDER, H1))
 special("hankel2",  "hankel_in_order(2, x, y)", H2, complex=(ORDER, H2))
-special("hankel1e", "hankel_in_order(1, x, y) * exp(-1j * y)", f"{H1E} - 1j * out", complex=(ORDER, f"{H1E} - 1j * out"))
-special("hankel2e", "hankel_in_order(2, x, y) * exp(1j * y)",  f"{H2E} + 1j * out", complex=(ORDER, f"{H2E} + 1j * out"))
+special("hankel1e", "hankel_in_order(1, x, y) * exp(-1j * y)", H1E, complex=(ORDER, H1E))
+special("hankel2e", "hankel_in_order(2, x, y) * exp(1j * y)",  H2E, complex=(ORDER, H2E))
 
 special("j0", "-j1(x)")
 special("j1", "0.5 * (j0(x) - jv(2, x))")
@@ -133,9 +141,9 @@ special("i1e", "scaled_first_slope(out, 1, x)")
 special("k0e", "scaled_second_slope(out, 0, x)")
 special("k1e", "scaled_second_slope(out, 1, x)")
 
-# --- spherical: DLMF 10.51.2, 10.51.5
-special("_spherical_jn", N, "(x * _spherical_jn(maximum(x - 1, 0), y) - (x + 1) * _spherical_jn(x + 1, y)) / (2 * x + 1)")
-special("_spherical_yn", N, "(x * _spherical_yn(maximum(x - 1, 0), y) - (x + 1) * _spherical_yn(x + 1, y)) / (2 * x + 1)")
-special("_spherical_in", N, "(x * _spherical_in(maximum(x - 1, 0), y) + (x + 1) * _spherical_in(x + 1, y)) / (2 * x + 1)")
-special("_spherical_kn", N, "-(x * _spherical_kn(maximum(x - 1, 0), y) + (x + 1) * _spherical_kn(x + 1, y)) / (2 * x + 1)")
+
+special("_spherical_jn", N, "spherical_slope(_spherical_jn, 1, -1, x, y)")
+special("_spherical_yn", N, "spherical_slope(_spherical_yn, 1, -1, x, y)")
+special("_spherical_in", N, "spherical_slope(_spherical_in, 1, 1, x, y)")
+special("_spherical_kn", N, "spherical_slope(_spherical_kn, -1, -1, x, y)")
 # fmt: on

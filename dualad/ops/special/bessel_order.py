@@ -21,7 +21,7 @@ from .table import kernel
 __all__ = ["order_slope"]
 
 
-# --- K: half the integral of t**n exp(v t - x cosh t) over the real line ---------------------------
+# --- K: half the integral of t**n exp(v t - x cosh t) over the real line -------------------------
 
 
 def _modified_second(n: int, v: Any, x: Any) -> Any:
@@ -42,7 +42,7 @@ def _modified_second(n: int, v: Any, x: Any) -> Any:
     return np.exp(top) * total
 
 
-# --- I: along t = tau + i theta with x sinh tau = c theta / sin theta ------------------------------
+# --- I: along t = tau + i theta with x sinh tau = c theta / sin theta ----------------------------
 
 
 def _modified_first(n: int, v: Any, x: Any) -> Any:
@@ -70,11 +70,13 @@ def _rise(c: Any, theta: Any) -> tuple[Any, Any]:
     ratio = np.sinc(theta / np.pi)
     u = theta * theta
     series = theta / 3 * (1 - u / 10 * (1 - u / 28 * (1 - u / 54)))
-    slope = np.where(theta < 0.05, series / ratio**2, (1 / ratio - np.cos(theta) / ratio**2) / theta)
+    slope = np.where(
+        theta < 0.05, series / ratio**2, (1 / ratio - np.cos(theta) / ratio**2) / theta
+    )
     return c / ratio, c * slope
 
 
-# --- J + i Y ------------------------------------------------------------------------------------------
+# --- J + i Y -------------------------------------------------------------------------------------
 
 
 def _below_turning_point(n: int, v: Any, x: Any) -> Any:
@@ -114,7 +116,7 @@ def _along_real_axis(n: int, v: Any, x: Any, start: Any) -> Any:
 
 
 def _oscillating(n: int, v: Any, x: Any) -> Any:
-    """For v below about x: through the saddle i beta, cos beta = v / x, from -inf to inf + i pi."""
+    """For v below about x: from -inf to inf + i pi through the saddle i beta, cos beta = v / x."""
     beta = np.arccos(v / x)
     sine, start = np.sin(beta), np.log(np.tan(beta / 2))
 
@@ -155,7 +157,7 @@ def _first_hankel(n: int, v: Any, x: Any) -> Any:
     return out
 
 
-# --- any real order --------------------------------------------------------------------------------
+# --- any real order ------------------------------------------------------------------------------
 
 
 def _turn(v: Any) -> Any:

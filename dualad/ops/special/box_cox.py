@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from scipy.special import exprel
 
 from ..elementwise import exponent_slope, power_slope
@@ -42,6 +41,7 @@ def log1p_ratio_slope(u: Any) -> Any:
 special("boxcox",       "x ** (y - 1)",                  "box_cox_in_power(log(x), y)")
 special("boxcox1p",     "exp((y - 1) * log1p(x))",       "box_cox_in_power(log1p(x), y)")
 special("inv_boxcox",   "out / (1 + y * x)",             "out * x * x * log1p_ratio_slope(y * x)")
-special("inv_boxcox1p", "inv_boxcox(x, y) / (1 + y * x)", "inv_boxcox(x, y) * x * x * log1p_ratio_slope(y * x)")
+special("inv_boxcox1p", "inv_boxcox(x, y) / (1 + y * x)",
+        "inv_boxcox(x, y) * x * x * log1p_ratio_slope(y * x)")
 special("powm1",        "power_slope(x, y)",             "exponent_slope(power(x, y), x)")
 # fmt: on

@@ -103,7 +103,8 @@ def elliprc_slope_last(out: Any, x: Any, y: Any) -> Any:
 
 # fmt: off
 special("elliprf", "-elliprd(y, z, x) / 6", "-elliprd(x, z, y) / 6", "-elliprd(x, y, z) / 6")
-special("elliprd", "elliprd_slope(x, y, z)", "elliprd_slope(y, x, z)", "elliprd_slope_last(x, y, z)")
+special("elliprd", "elliprd_slope(x, y, z)", "elliprd_slope(y, x, z)",
+                   "elliprd_slope_last(x, y, z)")
 special("elliprg", "(3 * elliprf(x, y, z) - x * elliprd(y, z, x)) / 12",
                    "(3 * elliprf(x, y, z) - y * elliprd(x, z, y)) / 12",
                    "(3 * elliprf(x, y, z) - z * elliprd(x, y, z)) / 12")

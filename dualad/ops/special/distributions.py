@@ -22,7 +22,7 @@ NAMESPACE["SQRT_2PI"] = SQRT_2PI
 N, K = whole_number("n"), whole_number("k")
 
 
-# --- binomial ----------------------------------------------------------------------------------
+# --- binomial ------------------------------------------------------------------------------------
 
 
 @formula
@@ -117,8 +117,10 @@ special("stdtrit",  "-t_in_n(x, out) / t_density(x, out)", "1 / t_density(x, out
 special("stdtridf", "1 / t_in_n(out, y)", "-t_density(out, y) / t_in_n(out, y)")
 
 # --- gamma, chi square, Poisson: P(b, a x), P(v / 2, x / 2), Q(k + 1, m)
-special("gdtr",   "z * gamma_density(y, x * z)",  "gammainc_in_shape(y, x * z)",  "x * gamma_density(y, x * z)")
-special("gdtrc",  "-z * gamma_density(y, x * z)", "-gammainc_in_shape(y, x * z)", "-x * gamma_density(y, x * z)")
+special("gdtr",   "z * gamma_density(y, x * z)", "gammainc_in_shape(y, x * z)",
+                  "x * gamma_density(y, x * z)")
+special("gdtrc",  "-z * gamma_density(y, x * z)", "-gammainc_in_shape(y, x * z)",
+                  "-x * gamma_density(y, x * z)")
 special("gdtria", "1 / (z * gamma_density(y, out * z))",
                   "-gammainc_in_shape(y, out * z) / (z * gamma_density(y, out * z))", "-out / z")
 special("gdtrib", "-z * gamma_density(out, x * z) / gammainc_in_shape(out, x * z)",
@@ -140,6 +142,7 @@ special("pdtrik", "-1 / gammainc_in_shape(out + 1, y)",
 
 # --- normal: the mean and the deviation that give a probability; ndtri((x - mean) / deviation)
 special("nrdtrimn", "-y * SQRT_2PI * exp(0.5 * ((z - out) / y) ** 2)", "-(z - out) / y", "1")
-special("nrdtrisd", "-out / (z - x)", "-out * out / (z - x) * SQRT_2PI * exp(0.5 * ((z - x) / out) ** 2)",
+special("nrdtrisd", "-out / (z - x)",
+                    "-out * out / (z - x) * SQRT_2PI * exp(0.5 * ((z - x) / out) ** 2)",
                     "out / (z - x)")
 # fmt: on

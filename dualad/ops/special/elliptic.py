@@ -57,7 +57,10 @@ special("ellipeinc", "sqrt(1 - y * sin(x) ** 2)",     "ellipeinc_in_m(x, y)")
 special("agm", "out * out * abs(x) * elliprd(0, y * y, x * x) * 2 / (3 * PI)",
                "out * out * abs(y) * elliprd(0, x * x, y * y) * 2 / (3 * PI)")
 # The amplitude moves by -dn dF/dm with m, where F is the incomplete integral that it inverts.
-several("ellipj", ("out[1] * out[2]", "-out[0] * out[2]", "-y * out[0] * out[1]", "out[2]"),
-                  ("-out[1] * out[2] * ellipkinc_in_m(out[3], y)", "out[0] * out[2] * ellipkinc_in_m(out[3], y)",
-                   "dn_in_m(out, y)", "-out[2] * ellipkinc_in_m(out[3], y)"))
+several("ellipj",
+        ("out[1] * out[2]", "-out[0] * out[2]", "-y * out[0] * out[1]", "out[2]"),
+        ("-out[1] * out[2] * ellipkinc_in_m(out[3], y)",
+         "out[0] * out[2] * ellipkinc_in_m(out[3], y)",
+         "dn_in_m(out, y)",
+         "-out[2] * ellipkinc_in_m(out[3], y)"))
 # fmt: on

@@ -129,7 +129,8 @@ special("log_ndtr", "ROOT_2_OVER_PI / erfcx(-ROOT_HALF * x)")
 special("ndtri_exp", "ROOT_HALF_PI * erfcx(-ROOT_HALF * out)")
 special("owens_t",  "-0.5 * exp(-0.5 * x * x) * erf(ROOT_HALF * x * y) / ROOT_2PI",
                     "exp(-0.5 * x * x * (1 + y * y)) / (2 * PI * (1 + y * y))")
-special("voigt_profile", "voigt_in_x(x, y, z)", "voigt_in_sigma(x, y, z)", "voigt_in_gamma(x, y, z)")
+special("voigt_profile",
+        "voigt_in_x(x, y, z)", "voigt_in_sigma(x, y, z)", "voigt_in_gamma(x, y, z)")
 several("fresnel",  ("sin(0.5 * PI * x * x)", "cos(0.5 * PI * x * x)"))
 # DLMF 7.7.10 and the definitions of SciPy: the integral of exp(+-i t**2) from x on, and a multiple
 several("modfresnelp", ("-exp(1j * x * x)",  "-2j * x * out[1] - EIGHTH"))

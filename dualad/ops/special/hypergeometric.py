@@ -12,19 +12,17 @@ from typing import Any
 import numpy as np
 from scipy.special import gamma, rgamma
 
-from ...engine.primitive import Opaque
 from ...engine.slope import slope_in
 from ...engine.traced import raw
-from .table import Refused, special
+from .table import Refused, fixed, special
 
 __all__ = ["gauss", "kummer", "limit"]
 
 TERMS, STEPS = 60, 5000
-_step = Opaque(lambda h: h, name="step", elementwise=True, builtin=False)
 
 
 def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
-    """y(z) of (s + e s**2) y'' + (c + d s) y' + f y = 0, with y(0) = 1 and regular there, real z."""
+    """y(z) for real z of (s + e s**2) y'' + (c + d s) y' + f y = 0, regular at 0 with y(0) = 1."""
     finite = np.isfinite(z)
     end = np.where(finite, z, 0.0)
     at = _first_point(e, c, d, f, end)
@@ -32,7 +30,7 @@ def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
     for _ in range(STEPS):
         if not np.any(raw(at != end)):
             break
-        h = _next_step(e, c, d, f, at, end)
+        h = _nextfixed(e, c, d, f, at, end)
         to = np.where(np.abs(end - at) <= np.abs(h), end, at + h)
         y, slope = _expand(e, c, d, f, at, to - at, y, slope)
         at = to
@@ -42,7 +40,7 @@ def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
 def _first_point(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
     reach = 0.5 / (1 + (np.abs(f) + np.abs(d)) / (1 + np.abs(c)))
     reach = np.where(np.isfinite(reach), reach, 0.5)
-    return z * np.minimum(1.0, _step(reach / np.maximum(np.abs(z), reach)))
+    return z * np.minimum(1.0, fixed(reach / np.maximum(np.abs(z), reach)))
 
 
 def _series_at_zero(e: float, c: Any, d: Any, f: Any, z: Any) -> tuple[Any, Any]:
@@ -56,7 +54,7 @@ def _series_at_zero(e: float, c: Any, d: Any, f: Any, z: Any) -> tuple[Any, Any]
     return y, slope
 
 
-def _next_step(e: float, c: Any, d: Any, f: Any, at: Any, z: Any) -> Any:
+def _nextfixed(e: float, c: Any, d: Any, f: Any, at: Any, z: Any) -> Any:
     """Within the disk of convergence, an oscillation or a moderate growth."""
     leading = np.abs(at * (1 + e * at))
     room = np.minimum(np.abs(at), np.abs(1 + e * at)) if e else np.abs(at)
@@ -64,7 +62,7 @@ def _next_step(e: float, c: Any, d: Any, f: Any, at: Any, z: Any) -> Any:
     h = np.minimum(0.4 * room, 6 / rate)
     h = np.minimum(h, 2 * np.sqrt(leading / np.abs(f)))
     h = np.where(np.isfinite(h), h, 0.4 * room)
-    return _step(np.sign(z - at) * np.minimum(h, np.abs(z - at)))
+    return fixed(np.sign(z - at) * np.minimum(h, np.abs(z - at)))
 
 
 def _expand(
@@ -115,7 +113,6 @@ IN_Z = ("hyp0f1(x + 1, y) / x", "x / y * hyp1f1(x + 1, y + 1, z)",
 # fmt: off
 special("hyp0f1", slope_in(0, limit), IN_Z[0], complex=(B, IN_Z[0]))
 special("hyp1f1", slope_in(0, kummer), slope_in(1, kummer), IN_Z[1], complex=(A, B, IN_Z[1]))
-special("hyp2f1", slope_in(0, gauss), slope_in(1, gauss), slope_in(2, gauss), IN_Z[2], complex=(A, B, C, IN_Z[2]))
-special("hyperu", Refused("a", "no formula is at hand"), Refused("b", "no formula is at hand"),
-        "-x * hyperu(x + 1, y + 1, z)")
+special("hyp2f1", slope_in(0, gauss), slope_in(1, gauss), slope_in(2, gauss), IN_Z[2],
+        complex=(A, B, C, IN_Z[2]))
 # fmt: on

@@ -159,8 +159,14 @@ betainc_in_shapes(1, 0)
 betainc_in_shapes(0, 1)
 
 # fmt: off
-special("betainc",     "betainc_in_a(x, y, z, 1 - z)", "betainc_in_b(x, y, z, 1 - z)", "beta_density(x, y, z, 1 - z)")
-special("betaincc",    "-betainc_in_a(x, y, z, 1 - z)", "-betainc_in_b(x, y, z, 1 - z)", "-beta_density(x, y, z, 1 - z)")
+special("betainc",
+        "betainc_in_a(x, y, z, 1 - z)",
+        "betainc_in_b(x, y, z, 1 - z)",
+        "beta_density(x, y, z, 1 - z)")
+special("betaincc",
+        "-betainc_in_a(x, y, z, 1 - z)",
+        "-betainc_in_b(x, y, z, 1 - z)",
+        "-beta_density(x, y, z, 1 - z)")
 special("betaincinv",
         "-betainc_in_a(x, y, out, 1 - out) / beta_density(x, y, out, 1 - out)",
         "-betainc_in_b(x, y, out, 1 - out) / beta_density(x, y, out, 1 - out)",

@@ -38,7 +38,7 @@ def deviance(a: Any, x: Any) -> Any:
     v = (a - x) / (a + x)
     near = np.abs(v) < 0.1
     w = np.where(near, v, 0.0)
-    series = 0.0
+    series: Any = 0.0
     for k in range(17, 1, -2):
         series = 1 / k + w * w * series
     return np.where(near, (a - x) * w + 2 * a * w**3 * series, xlogy(a, a / x) + x - a)
@@ -130,6 +130,8 @@ gammainc_in_shape(1)
 # fmt: off
 special("gammainc",     "gammainc_in_shape(x, y)",  "gamma_density(x, y)")
 special("gammaincc",    "-gammainc_in_shape(x, y)", "-gamma_density(x, y)")
-special("gammaincinv",  "-gammainc_in_shape(x, out) / gamma_density(x, out)", "1 / gamma_density(x, out)")
-special("gammainccinv", "-gammainc_in_shape(x, out) / gamma_density(x, out)", "-1 / gamma_density(x, out)")
+special("gammaincinv",  "-gammainc_in_shape(x, out) / gamma_density(x, out)",
+                        "1 / gamma_density(x, out)")
+special("gammainccinv", "-gammainc_in_shape(x, out) / gamma_density(x, out)",
+                        "-1 / gamma_density(x, out)")
 # fmt: on

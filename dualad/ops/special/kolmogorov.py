@@ -19,7 +19,8 @@ def kolmogorov_slope(x: Any) -> Any:
     """The derivative of 2 sum (-1)**(k - 1) exp(-2 (k x)**2); below 1 of its theta transform."""
     low = x < 1
     u, v = np.where(low, 1.0, x), np.where(low, x, 1.0)
-    upper, lower = 0.0, 0.0
+    upper: Any = 0.0
+    lower: Any = 0.0
     for k in range(1, 7):
         upper = upper - (-1.0) ** k * k * k * np.exp(-2 * (k * u) ** 2)
         c = ((2 * k - 1) * np.pi) ** 2 / 8
@@ -29,15 +30,11 @@ def kolmogorov_slope(x: Any) -> Any:
     return np.where(low, -lower, -8 * u * upper)[()]
 
 
-def _tail_ratio(p: Any, power: Any) -> tuple[Any, Any]:
-    return p ** (power - 1), (1 - p) ** (power - 1)
-
-
 @formula
 def tukey_density(p: Any, shape: Any) -> Any:
-    """1 / Q'(p) of the quantile function Q(p) = (p**s - (1 - p)**s) / s; 0 outside of its range."""
-    left, right = _tail_ratio(p, shape)
-    return np.where((p <= 0) | (p >= 1), 0.0, 1 / (left + right))[()]
+    """1 / Q'(p) of the quantile function Q(p) = (p**s - (1 - p)**s) / s; 0 outside its range."""
+    slope = p ** (shape - 1) + (1 - p) ** (shape - 1)
+    return np.where((p <= 0) | (p >= 1), 0.0, 1 / slope)[()]
 
 
 @formula
@@ -45,7 +42,8 @@ def tukey_in_shape(p: Any, shape: Any) -> Any:
     """-Q_s / Q_p, where Q is the difference of two Box-Cox transforms."""
     inside = (p > 0) & (p < 1)
     q = np.where(inside, p, 0.5)
-    moved = box_cox_in_power(np.log(q), shape) - box_cox_in_power(np.log1p(-q), shape)
+    left, right = np.log(q), np.log1p(-q)
+    moved = box_cox_in_power(left, shape) - box_cox_in_power(right, shape)
     return np.where(inside, -moved * tukey_density(q, shape), 0.0)[()]
 
 

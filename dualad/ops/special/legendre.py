@@ -30,5 +30,6 @@ def ferrers_slope(out: Any, m: Any, v: Any, x: Any, below: Any) -> Any:
 
 
 # fmt: off
-special("lpmv", whole_number("m"), slope_in(1, _ferrers), "ferrers_slope(out, x, y, z, lpmv(x, y - 1, z))")
+special("lpmv", whole_number("m"), slope_in(1, _ferrers),
+        "ferrers_slope(out, x, y, z, lpmv(x, y - 1, z))")
 # fmt: on

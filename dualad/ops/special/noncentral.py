@@ -7,6 +7,7 @@ a derivative in the noncentrality is half the difference of neighbouring terms.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def _mixture(nc: Any, term: Callable[[Any], Any]) -> Any:
     return np.sum(weights * term(j), axis=-1)
 
 
-# --- chi square: P(v / 2 + j, x / 2) --------------------------------------------------------------
+# --- chi square: P(v / 2 + j, x / 2) -------------------------------------------------------------
 
 
 @formula
@@ -60,12 +61,12 @@ def chi_in_nc(x: Any, v: Any, nc: Any) -> Any:
     return -0.5 * _mixture(nc, lambda j: gamma_density(a + j + 1, u))
 
 
-# --- F: I_u(m / 2 + j, n / 2) with u = m x / (n + m x) ----------------------------------------------
+# --- F: I_u(m / 2 + j, n / 2) with u = m x / (n + m x) -------------------------------------------
 
 
 def _shares(m: Any, n: Any, x: Any) -> tuple[Any, Any, Any, Any]:
     whole = n + m * x
-    return tuple(map(_column, (0.5 * m, 0.5 * n, m * x / whole, n / whole)))  # type: ignore[return-value]
+    return _column(0.5 * m), _column(0.5 * n), _column(m * x / whole), _column(n / whole)
 
 
 def _f_density_in_u(m: Any, n: Any, nc: Any, x: Any) -> Any:
@@ -99,7 +100,7 @@ def ncf_in_nc(m: Any, n: Any, nc: Any, x: Any) -> Any:
     return -0.5 * _mixture(nc, lambda j: beta_density(a + j, b, u, v) * u * v / (a + j))
 
 
-# --- Student's t -------------------------------------------------------------------------------------
+# --- Student's t ---------------------------------------------------------------------------------
 
 
 def _noncentral_t(n: Any, nc: Any, t: Any) -> Any:
@@ -125,28 +126,40 @@ def nct_in(k: int, n: Any, nc: Any, t: Any) -> Any:
 
 
 # fmt: off
-special("chndtr",    "chi_in_x(x, y, z)", "chi_in_v(x, y, z)", "chi_in_nc(x, y, z)")
-special("chndtrix",  "1 / chi_in_x(out, y, z)", "-chi_in_v(out, y, z) / chi_in_x(out, y, z)",
-                     "-chi_in_nc(out, y, z) / chi_in_x(out, y, z)")
-special("chndtridf", "-chi_in_x(x, out, z) / chi_in_v(x, out, z)", "1 / chi_in_v(x, out, z)",
-                     "-chi_in_nc(x, out, z) / chi_in_v(x, out, z)")
-special("chndtrinc", "-chi_in_x(x, y, out) / chi_in_nc(x, y, out)", "-chi_in_v(x, y, out) / chi_in_nc(x, y, out)",
-                     "1 / chi_in_nc(x, y, out)")
-special("ncfdtr",  "ncf_in_m(x, y, z, w)", "ncf_in_n(x, y, z, w)", "ncf_in_nc(x, y, z, w)", "ncf_in_x(x, y, z, w)")
-special("ncfdtri", "-ncf_in_m(x, y, z, out) / ncf_in_x(x, y, z, out)", "-ncf_in_n(x, y, z, out) / ncf_in_x(x, y, z, out)",
-                   "-ncf_in_nc(x, y, z, out) / ncf_in_x(x, y, z, out)", "1 / ncf_in_x(x, y, z, out)")
-# the order of arguments is SciPy's: dfn, p, nc, f; p, dfd, nc, f; dfn, dfd, p, f
-special("ncfdtridfd", "-ncf_in_m(x, out, z, w) / ncf_in_n(x, out, z, w)", "1 / ncf_in_n(x, out, z, w)",
-                      "-ncf_in_nc(x, out, z, w) / ncf_in_n(x, out, z, w)", "-ncf_in_x(x, out, z, w) / ncf_in_n(x, out, z, w)")
-special("ncfdtridfn", "1 / ncf_in_m(out, y, z, w)", "-ncf_in_n(out, y, z, w) / ncf_in_m(out, y, z, w)",
-                      "-ncf_in_nc(out, y, z, w) / ncf_in_m(out, y, z, w)", "-ncf_in_x(out, y, z, w) / ncf_in_m(out, y, z, w)")
-special("ncfdtrinc",  "-ncf_in_m(x, y, out, w) / ncf_in_nc(x, y, out, w)", "-ncf_in_n(x, y, out, w) / ncf_in_nc(x, y, out, w)",
-                      "1 / ncf_in_nc(x, y, out, w)", "-ncf_in_x(x, y, out, w) / ncf_in_nc(x, y, out, w)")
-special("nctdtr",    "nct_in(0, x, y, z)", "nct_in(1, x, y, z)", "nct_in(2, x, y, z)")
-special("nctdtrit",  "-nct_in(0, x, y, out) / nct_in(2, x, y, out)", "-nct_in(1, x, y, out) / nct_in(2, x, y, out)",
-                     "1 / nct_in(2, x, y, out)")
-special("nctdtridf", "1 / nct_in(0, out, y, z)", "-nct_in(1, out, y, z) / nct_in(0, out, y, z)",
-                     "-nct_in(2, out, y, z) / nct_in(0, out, y, z)")
-special("nctdtrinc", "-nct_in(0, x, out, z) / nct_in(1, x, out, z)", "1 / nct_in(1, x, out, z)",
-                     "-nct_in(2, x, out, z) / nct_in(1, x, out, z)")
+special("chndtr", "chi_in_x(x, y, z)", "chi_in_v(x, y, z)", "chi_in_nc(x, y, z)")
+special("ncfdtr", "ncf_in_m(x, y, z, w)", "ncf_in_n(x, y, z, w)",
+                  "ncf_in_nc(x, y, z, w)", "ncf_in_x(x, y, z, w)")
+special("nctdtr", "nct_in(0, x, y, z)", "nct_in(1, x, y, z)", "nct_in(2, x, y, z)")
 # fmt: on
+
+
+def _inverse(name: str, slopes: tuple[Any, ...], unknown: int) -> None:
+    """State the inverse of a distribution function in one argument, in whose place p stands.
+
+    Its slopes follow from those of the function at the result by the implicit function theorem.
+    """
+
+    def in_argument(k: int) -> Any:
+        def slope(out: Any, *args: Any) -> Any:
+            at = (*args[:unknown], out, *args[unknown + 1 :])
+            return (1.0 if k == unknown else -slopes[k](*at)) / slopes[unknown](*at)
+
+        return slope
+
+    special(name, *map(in_argument, range(len(slopes))))
+
+
+CHI = (chi_in_x, chi_in_v, chi_in_nc)
+NCF = (ncf_in_m, ncf_in_n, ncf_in_nc, ncf_in_x)
+NCT = tuple(partial(nct_in, k) for k in range(3))
+
+_inverse("chndtrix", CHI, 0)
+_inverse("chndtridf", CHI, 1)
+_inverse("chndtrinc", CHI, 2)
+_inverse("ncfdtridfn", NCF, 0)
+_inverse("ncfdtridfd", NCF, 1)
+_inverse("ncfdtrinc", NCF, 2)
+_inverse("ncfdtri", NCF, 3)
+_inverse("nctdtridf", NCT, 0)
+_inverse("nctdtrinc", NCT, 1)
+_inverse("nctdtrit", NCT, 2)

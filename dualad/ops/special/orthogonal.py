@@ -81,14 +81,18 @@ special("eval_chebyt", "chebyshev_first_in_n(x, y)",         "x * eval_chebyu(x 
 special("eval_chebyu", "chebyshev_second_in_n(x, y)",        "2 * eval_gegenbauer(x - 1, 2, y)")
 special("eval_chebyc", "2 * chebyshev_first_in_n(x, y / 2)", "x * eval_chebys(x - 1, y)")
 special("eval_chebys", "chebyshev_second_in_n(x, y / 2)",    "eval_gegenbauer(x - 1, 2, y / 2)")
-special("eval_sh_chebyt", "chebyshev_first_in_n(x, 2 * y - 1)",  "2 * x * eval_sh_chebyu(x - 1, y)")
-special("eval_sh_chebyu", "chebyshev_second_in_n(x, 2 * y - 1)", "4 * eval_gegenbauer(x - 1, 2, 2 * y - 1)")
+special("eval_sh_chebyt", "chebyshev_first_in_n(x, 2 * y - 1)",
+        "2 * x * eval_sh_chebyu(x - 1, y)")
+special("eval_sh_chebyu", "chebyshev_second_in_n(x, 2 * y - 1)",
+        "4 * eval_gegenbauer(x - 1, 2, 2 * y - 1)")
 special("eval_legendre",    "legendre_in_n(x, y)",         "eval_gegenbauer(x - 1, 1.5, y)")
-special("eval_sh_legendre", "legendre_in_n(x, 2 * y - 1)", "2 * eval_gegenbauer(x - 1, 1.5, 2 * y - 1)")
+special("eval_sh_legendre", "legendre_in_n(x, 2 * y - 1)",
+        "2 * eval_gegenbauer(x - 1, 1.5, 2 * y - 1)")
 special("eval_gegenbauer", *GEGENBAUER, "2 * y * eval_gegenbauer(x - 1, y + 1, z)")
 special("eval_jacobi", *JACOBI, "0.5 * (x + y + z + 1) * eval_jacobi(x - 1, y + 1, z + 1, w)")
 special("eval_sh_jacobi", *SHIFTED_JACOBI, "x * eval_sh_jacobi(x - 1, y + 2, z + 1, w)")
-special("eval_laguerre", lambda out, n, x: LAGUERRE[0](None, n, 0.0, x), "-eval_genlaguerre(x - 1, 1, y)")
+special("eval_laguerre", slope_in(0, lambda n, x: kummer(-n, 1.0, x)),
+        "-eval_genlaguerre(x - 1, 1, y)")
 special("eval_genlaguerre", *LAGUERRE, "-eval_genlaguerre(x - 1, y + 1, z)")
 special("eval_hermite",     N, "2 * x * eval_hermite(maximum(x - 1, 0), y)")
 special("eval_hermitenorm", N, "x * eval_hermitenorm(maximum(x - 1, 0), y)")

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["blockwise", "decaying", "up_to"]
+__all__ = ["blockwise", "decaying", "peaked", "up_to"]
 
 STEP = 1 / 16
 BLOCK = 1024
 NEGLIGIBLE = -45.0
 FAR = 1e40
+PEAK_NODES = 256
 
 
 def _half_line() -> tuple[np.ndarray, np.ndarray]:
@@ -54,6 +55,14 @@ def up_to(length: Any, exponent: Callable[..., Any], factor: Callable[..., Any])
     length = _where_below(NEGLIGIBLE, exponent, length)
     s = length * nodes
     return np.sum(length * weights * np.exp(exponent(s)) * factor(s), axis=-1, keepdims=True)
+
+
+def peaked(exponent: Callable[..., Any], factor: Callable[..., Any]) -> Any:
+    """The integral of exp(exponent(s)) factor(s) over all s; the exponent is largest about 0."""
+    low = -_where_below(NEGLIGIBLE, lambda s: exponent(-s), FAR)
+    step = (_where_below(NEGLIGIBLE, exponent, FAR) - low) / PEAK_NODES
+    s = low + step * np.arange(PEAK_NODES + 1)
+    return np.sum(step * np.exp(exponent(s)) * factor(s), axis=-1, keepdims=True)
 
 
 def _where_below(level: float, exponent: Callable[..., Any], end: Any) -> Any:

@@ -45,8 +45,10 @@ def rising_i0(x: Any) -> Any:
 
 
 # fmt: off
-special("struve",    ORDER, "0.5 * (struve(x - 1, y) - struve(x + 1, y) + struve_power(x, y))")
-special("modstruve", ORDER, "0.5 * (modstruve(x - 1, y) + modstruve(x + 1, y) + struve_power(x, y))")
+special("struve", ORDER,
+        "0.5 * (struve(x - 1, y) - struve(x + 1, y) + struve_power(x, y))")
+special("modstruve", ORDER,
+        "0.5 * (modstruve(x - 1, y) + modstruve(x + 1, y) + struve_power(x, y))")
 special("itstruve0",    "struve(0, x)")
 special("it2struve0",   "-struve(0, x) / x")
 special("itmodstruve0", "modstruve(0, x)")
@@ -54,6 +56,4 @@ several("itj0y0",  ("j0(x)", "y0(x)"))
 several("iti0k0",  ("i0(x)", "k0(x)"))
 several("it2j0y0", ("falling_j0(x)", "-y0(x) / x"))
 several("it2i0k0", ("rising_i0(x)", "-k0(x) / x"))
-special("besselpoly", "(jv(z, 2 * x) - (y + 1) * out) / x",
-        Refused("lmb", "no formula is at hand"), Refused("nu", "no formula is at hand"))
 # fmt: on

@@ -24,9 +24,11 @@ __all__ = [
     "SPECIAL",
     "Refused",
     "constant",
+    "fixed",
     "formula",
     "kernel",
     "lookup",
+    "refuse_argument",
     "refuse_where",
     "several",
     "special",
@@ -46,6 +48,10 @@ NAMESPACE: dict[str, Any] = {
 } | {"imag": np.imag, "real": np.real, "where": np.where}
 
 
+#: A value that steers how a result is computed and does not change it: it carries no derivative.
+fixed = Opaque(lambda x: x, name="fixed", elementwise=True, builtin=False)
+
+
 def formula(f: Callable[..., Any]) -> Callable[..., Any]:
     """Let the tables name a formula that does not fit into a line."""
     NAMESPACE[f.__name__] = f
@@ -61,13 +67,18 @@ class Refused:
 
     def of(self, function: str) -> Callable[..., Any]:
         def refuse(out: Any, *args: Any) -> Any:
-            raise MissingRuleError(
-                f"scipy.special.{function} has no derivative in its argument {self.argument}: "
-                f"{self.why}. Pass dualad.stop_gradient({self.argument}) where that derivative "
-                f"is not wanted, or state one with dualad.defelementwise."
-            )
+            raise refuse_argument(function, self.argument, self.why)
 
         return refuse
+
+
+def refuse_argument(function: str, argument: str, why: str) -> MissingRuleError:
+    """The error for an argument in which a function has no derivative."""
+    return MissingRuleError(
+        f"scipy.special.{function} has no derivative in its argument {argument}: {why}. Pass "
+        f"dualad.stop_gradient({argument}) where that derivative is not wanted, or state a rule "
+        f"with dualad.defelementwise or dualad.custom_jvp."
+    )
 
 
 def whole_number(argument: str) -> Refused:
@@ -77,7 +88,8 @@ def whole_number(argument: str) -> Refused:
 
 def lookup(name: str) -> Any:
     """The ufunc of a name, public or behind a Python function; None where SciPy has none."""
-    return getattr(sp, name, None) or getattr(private, name, None)
+    found = (getattr(module, name, None) for module in (sp, private))
+    return next((f for f in found if isinstance(f, np.ufunc)), None)
 
 
 def _bound(name: str, partials: tuple) -> list[Any]:
@@ -95,10 +107,7 @@ def state(name: str, primitive: Primitive) -> None:
 def refuse_where(condition: Any, function: str, argument: str, why: str) -> None:
     """Raise if a condition holds anywhere, because no formula is known there."""
     if np.any(raw(condition)):
-        raise MissingRuleError(
-            f"scipy.special.{function} has no derivative where its argument {argument} is as here: "
-            f"{why}."
-        )
+        raise refuse_argument(function, argument, why)
 
 
 def special(name: str, *partials: Any, complex: Any = None, joint: bool = False) -> None:

@@ -18,6 +18,7 @@ __all__: list[str] = []
 
 M, N = whole_number("m"), whole_number("n")
 V, A, Q, C, CV = (Refused(name, "no formula is at hand") for name in ("v", "a", "q", "c", "cv"))
+SECOND = lambda out, *args: out[1]  # noqa: E731
 ANGLES = np.arange(256) * (360 / 256)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(120)
 
@@ -63,7 +64,8 @@ special("mathieu_a", M, "mathieu_value_in_q(mathieu_cem, x, y)")
 special("mathieu_b", M, "mathieu_value_in_q(mathieu_sem, x, y)")
 for _name, _value in (("mathieu_cem", "mathieu_a"), ("mathieu_sem", "mathieu_b")):
     # x is in degrees, the derivative in radians
-    several(_name, M, Q, ("DEGREE * out[1]", f"DEGREE * (2 * y * cosdg(2 * z) - {_value}(x, y)) * out[0]"))
+    several(_name, M, Q, ("DEGREE * out[1]",
+                          f"DEGREE * (2 * y * cosdg(2 * z) - {_value}(x, y)) * out[0]"))
 for _name, _value in (("mathieu_modcem1", "mathieu_a"), ("mathieu_modcem2", "mathieu_a"),
                       ("mathieu_modsem1", "mathieu_b"), ("mathieu_modsem2", "mathieu_b")):
     several(_name, M, Q, ("out[1]", f"({_value}(x, y) - 2 * y * cosh(2 * z)) * out[0]"))
@@ -73,19 +75,24 @@ special("obl_cv", M, N, "spheroidal_value_in_c(obl_ang1, -1, x, y, z)")
 several("pro_ang1", M, N, C, ("out[1]", "angular_curvature(out, pro_cv(x, y, z), x, z * z, w)"))
 several("obl_ang1", M, N, C, ("out[1]", "angular_curvature(out, obl_cv(x, y, z), x, -z * z, w)"))
 for _kind in ("rad1", "rad2"):
-    several(f"pro_{_kind}", M, N, C, ("out[1]", "radial_curvature(out, pro_cv(x, y, z), x, z * z, -1, w)"))
-    several(f"obl_{_kind}", M, N, C, ("out[1]", "radial_curvature(out, obl_cv(x, y, z), x, -z * z, 1, w)"))
+    several(f"pro_{_kind}", M, N, C,
+            ("out[1]", "radial_curvature(out, pro_cv(x, y, z), x, z * z, -1, w)"))
+    several(f"obl_{_kind}", M, N, C,
+            ("out[1]", "radial_curvature(out, obl_cv(x, y, z), x, z * z, 1, w)"))
 
 
-def _with_value(slope: Any) -> tuple:
-    return lambda out, *args: out[1], slope
+# With the characteristic value given: arguments m, n, c, cv, x
+def _angular(sign: float) -> Any:
+    return lambda out, m, n, c, cv, x: angular_curvature(out, cv, m, sign * c * c, x)
 
 
-several("pro_ang1_cv", M, N, C, CV, _with_value(lambda out, m, n, c, cv, x: angular_curvature(out, cv, m, c * c, x)))
-several("obl_ang1_cv", M, N, C, CV, _with_value(lambda out, m, n, c, cv, x: angular_curvature(out, cv, m, -c * c, x)))
+def _radial(s: float) -> Any:
+    return lambda out, m, n, c, cv, x: radial_curvature(out, cv, m, c * c, s, x)
+
+
+several("pro_ang1_cv", M, N, C, CV, (SECOND, _angular(1.0)))
+several("obl_ang1_cv", M, N, C, CV, (SECOND, _angular(-1.0)))
 for _kind in ("rad1", "rad2"):
-    several(f"pro_{_kind}_cv", M, N, C, CV,
-            _with_value(lambda out, m, n, c, cv, x: radial_curvature(out, cv, m, c * c, -1, x)))
-    several(f"obl_{_kind}_cv", M, N, C, CV,
-            _with_value(lambda out, m, n, c, cv, x: radial_curvature(out, cv, m, -c * c, 1, x)))
+    several(f"pro_{_kind}_cv", M, N, C, CV, (SECOND, _radial(-1.0)))
+    several(f"obl_{_kind}_cv", M, N, C, CV, (SECOND, _radial(1.0)))
 # fmt: on

@@ -42,10 +42,11 @@ def riemann(s: Any) -> Any:
     return np.where(left, 2 * (2 * np.pi) ** (u - 1) * sine * gamma(1 - u) * value, value)
 
 
+IN_Q = "-x * _zeta(x + 1, y)"
 NOT_COMPLEX = Refused("x", "it is known for real arguments only")
 
 # fmt: off
-special("_zeta",         slope_in(0, hurwitz), "-x * _zeta(x + 1, y)", complex=(NOT_COMPLEX, "-x * _zeta(x + 1, y)"))
+special("_zeta",         slope_in(0, hurwitz), IN_Q, complex=(NOT_COMPLEX, IN_Q))
 special("_riemann_zeta", slope_in(0, riemann), complex=(NOT_COMPLEX,))
 special("zetac",         slope_in(0, riemann))
 # fmt: on

@@ -1,0 +1,23 @@
+"""Drop-in namespaces for the parts of SciPy that do not dispatch: linalg, special, stats, signal.
+
+`import dualad.scipy.linalg as linalg` in place of `import scipy.linalg as linalg`. Called with plain
+arrays their functions are SciPy's; called with tracked values they differentiate.
+
+>>> import numpy as np, dualad
+>>> import dualad.scipy.linalg as linalg
+>>> dualad.grad(lambda t: np.trace(linalg.expm(t * np.eye(2))))(0.0)
+2.0
+"""
+
+from ..errors import MissingExtraError
+
+__all__ = ["linalg", "signal", "special", "stats"]
+
+try:
+    import scipy as _scipy  # noqa: F401
+except ModuleNotFoundError as _missing:
+    if _missing.name != "scipy":
+        raise
+    raise MissingExtraError(
+        "dualad.scipy needs SciPy, which is not installed: pip install dualad[sens]"
+    ) from None

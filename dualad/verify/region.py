@@ -1,0 +1,211 @@
+"""Symbols, what is assumed of them, and points of the region that this leaves."""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy import Rational
+
+from ..errors import ArgumentError
+
+__all__ = ["Region", "Variable"]
+
+#: Words that may stand behind a name.
+PROPERTIES = ("real", "positive", "negative", "nonnegative", "nonzero", "integer", "complex")
+
+#: The numbers that counterexamples are made of, the simplest first.
+SIMPLE = tuple(map(Rational, "0 1 -1 2 -2 1/2 -1/2 3 -3 1/3 -1/3 3/2 -3/2 1/4 3/4 4 5".split()))
+
+
+class Variable:
+    """One argument: an array of symbols.
+
+    Attributes:
+        name: the name of the argument.
+        array: what the function is given: an object array of expressions.
+        parts: (entry, label, [(real symbol, 1 or I)]) for each entry.
+        integer: whether it has no derivative.
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], words: set[str]):
+        self.name, self.shape = name, shape
+        self.integer = "integer" in words
+        self.array = np.empty(shape, object)
+        self.parts: list[tuple[str, list[tuple[Any, Any]]]] = []
+        facts = {w: True for w in words - {"complex", "real"}}
+        for at in np.ndindex(shape):
+            label = name + (f"[{', '.join(map(str, at))}]" if at else "")
+            if "complex" in words:
+                re_, im = (sympy.Symbol(f"{p}({label})", real=True) for p in ("re", "im"))
+                self.array[at] = re_ + sympy.I * im
+                self.parts.append((label, [(re_, sympy.Integer(1)), (im, sympy.I)]))
+            else:
+                s = sympy.Symbol(label, real=True, **facts)
+                self.array[at] = s
+                self.parts.append((label, [(s, sympy.Integer(1))]))
+
+    @property
+    def symbols(self) -> list[Any]:
+        return [s for _, parts in self.parts for s, _ in parts]
+
+
+class Region:
+    """The variables and the inequalities between them.
+
+    Args:
+        shapes: name -> shape of each argument.
+        assume: statements such as "x > 0", "0 < p < 1", "n integer", "z complex", "a != b".
+    """
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], assume: Iterable[str] = ()):
+        self.assume = tuple(assume)
+        words: dict[str, set[str]] = {n: set() for n in shapes}
+        comparisons: list[str] = []
+        for text in self.assume:
+            match = re.fullmatch(r"\s*(\w+)\s+(?:is\s+)?(\w+)\s*", text)
+            if match and match[2] in PROPERTIES:
+                self._known(match[1], words, text)
+                words[match[1]].add(match[2])
+            else:
+                comparisons.append(text)
+        for text in comparisons:
+            for name, fact in _facts(text):
+                if name in words:
+                    words[name].add(fact)
+        self.variables = [Variable(n, s, words[n]) for n, s in shapes.items()]
+        #: expressions that are positive in the region
+        self.positive: list[Any] = []
+        #: pairs of expressions that differ
+        self.different: list[Any] = []
+        for text in comparisons:
+            self._compare(text)
+
+    def _known(self, name: str, words: Mapping[str, Any], text: str) -> None:
+        if name not in words:
+            raise ArgumentError(
+                f"the assumption {text!r} is about {name!r}, but the arguments are "
+                f"{', '.join(words)}"
+            )
+
+    def _compare(self, text: str) -> None:
+        names = {v.name for v in self.variables}
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except SyntaxError:
+            tree = ast.Constant(None)
+        if not isinstance(tree, ast.Compare):
+            raise ArgumentError(
+                f"the assumption {text!r} is neither a comparison such as 'x > 0' nor one of the "
+                f"words {', '.join(PROPERTIES)} behind a name"
+            )
+        for n in ast.walk(tree):
+            if isinstance(n, ast.Name) and n.id not in {*names, "pi", "sqrt", "abs", "exp"}:
+                self._known(n.id, dict.fromkeys(names), text)
+        sides = [self._side(s) for s in (tree.left, *tree.comparators)]
+        for left, op, right in zip(sides, tree.ops, sides[1:], strict=False):
+            for a, b in zip(*map(np.ravel, np.broadcast_arrays(left, right)), strict=True):
+                if isinstance(op, (ast.Gt, ast.GtE)):
+                    self.positive.append(sympy.sympify(a - b))
+                elif isinstance(op, (ast.Lt, ast.LtE)):
+                    self.positive.append(sympy.sympify(b - a))
+                elif isinstance(op, ast.NotEq):
+                    self.different.append(sympy.sympify(a - b))
+                else:
+                    raise ArgumentError(f"the assumption {text!r} uses a comparison other than <, >")
+
+    def _side(self, node: ast.expr) -> Any:
+        scope: dict[str, Any] = {v.name: v.array for v in self.variables}
+        scope |= {"pi": sympy.pi, "sqrt": sympy.sqrt, "abs": sympy.Abs, "exp": sympy.exp}
+        text = re.sub(r"(?<![\w.])(\d+\.?\d*(?:e-?\d+)?)", r"Number('\1')", ast.unparse(node))
+        return eval(text, {"__builtins__": {}, "Number": Rational}, scope)
+
+    @property
+    def symbols(self) -> list[Any]:
+        return [s for v in self.variables for s in v.symbols]
+
+    def has(self, point: Mapping[Any, Any]) -> bool:
+        """Whether a point lies in the region."""
+        for s, v in point.items():
+            if s.is_integer and not v.is_integer:
+                return False
+            if (s.is_positive and v <= 0) or (s.is_negative and v >= 0):
+                return False
+            if (s.is_nonnegative and v < 0) or (s.is_nonzero and v == 0):
+                return False
+        at = dict(point)
+        return all(bool(p.subs(at) > 0) for p in self.positive) and not any(
+            bool(sympy.Eq(d.subs(at), 0)) for d in self.different
+        )
+
+    def points(self, symbols: list[Any], seed: int, tries: int = 4000) -> Iterator[dict[Any, Any]]:
+        """Random points of the region with simple rational coordinates."""
+        rng = random.Random(seed)
+        bounds = {s: self.bounds(s) for s in symbols}
+        for _ in range(tries):
+            point = {s: _coordinate(rng, s, *bounds[s]) for s in symbols}
+            if self.has(point):
+                yield point
+
+    def bounds(self, s: Any) -> tuple[Any, Any]:
+        """The interval in which a symbol lies by the inequalities about it alone."""
+        low, high = -sympy.oo, sympy.oo
+        if s.is_nonnegative:
+            low = sympy.Integer(0)
+        if s.is_nonpositive:
+            high = sympy.Integer(0)
+        for p in self.positive:
+            if p.free_symbols != {s} or not p.is_polynomial(s) or sympy.degree(p, s) != 1:
+                continue
+            slope, rest = p.coeff(s, 1), p.coeff(s, 0)
+            edge = -rest / slope
+            low, high = (sympy.Max(low, edge), high) if slope > 0 else (low, sympy.Min(high, edge))
+        return low, high
+
+    def describe(self) -> str:
+        return ", ".join(self.assume) or "all real numbers"
+
+
+def _facts(text: str) -> Iterator[tuple[str, str]]:
+    """What a comparison of a name with zero, or with a number on its far side, says of its sign."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return
+    if not isinstance(tree, ast.Compare):
+        return
+    sides = [tree.left, *tree.comparators]
+    for a, op, b in zip(sides, tree.ops, sides[1:], strict=False):
+        for x, y, flip in ((a, b, False), (b, a, True)):
+            if not isinstance(x, ast.Name):
+                continue
+            try:
+                bound = float(ast.literal_eval(y))
+            except ValueError:
+                continue
+            above = isinstance(op, (ast.Lt, ast.LtE) if flip else (ast.Gt, ast.GtE))
+            below = isinstance(op, (ast.Gt, ast.GtE) if flip else (ast.Lt, ast.LtE))
+            if above and bound >= 0:
+                yield x.id, "positive"
+            elif below and bound <= 0:
+                yield x.id, "negative"
+            elif isinstance(op, ast.NotEq) and bound == 0:
+                yield x.id, "nonzero"
+
+
+def _coordinate(rng: random.Random, s: Any, low: Any, high: Any) -> Any:
+    if s.is_integer:
+        first = int(sympy.ceiling(low)) if low.is_finite else -4
+        last = int(sympy.floor(high)) if high.is_finite else first + 9
+        return sympy.Integer(rng.randint(first, max(first, last)))
+    if low.is_finite and high.is_finite:
+        return Rational(low) + Rational(high - low) * Rational(rng.randint(1, 60), 61)
+    away = Rational(rng.randint(1, 60), rng.choice((7, 11, 13, 16)))
+    if low.is_finite:
+        return Rational(low) + away
+    return Rational(high) - away if high.is_finite else away * rng.choice((-1, 1))
