@@ -29,7 +29,25 @@ from .dtypes import (
 )
 from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
-from .tensor import Tensor, as_tensor, ones, ones_like, tensor, zeros, zeros_like
+from .tensor import (
+    Tensor,
+    arange,
+    as_tensor,
+    empty,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    manual_seed,
+    ones,
+    ones_like,
+    rand,
+    randn,
+    tensor,
+    zeros,
+    zeros_like,
+)
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
@@ -42,12 +60,18 @@ __all__ = [
     "DualADError",
     "Tensor",
     "__version__",
+    "arange",
     "as_tensor",
     "autograd",
     "coverage",
     "custom_jvp",
     "defelementwise",
+    "empty",
     "enable_grad",
+    "eye",
+    "from_numpy",
+    "full",
+    "full_like",
     "func",
     "grad",
     "hessian",
@@ -59,9 +83,13 @@ __all__ = [
     "jvp",
     "linear_transpose",
     "linearize",
+    "linspace",
+    "manual_seed",
     "no_grad",
     "ones",
     "ones_like",
+    "rand",
+    "randn",
     "set_grad_enabled",
     "stop_gradient",
     "tensor",

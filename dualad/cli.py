@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import DualADError, MissingExtraError
+from .verify.command import add_parser as add_verify
 from .version import __version__
 
 __all__ = ["main"]
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     )
     picture.add_argument("--no-plot", action="store_true", help="draw no picture")
     sens.set_defaults(run=sens_command)
+    add_verify(commands)
     return top
 
 

@@ -36,7 +36,7 @@ class LinearityError(DualADError, RuntimeError):
     """A derivative rule is not linear in its tangent."""
 
 
-class LostDerivativeError(DualADError, TypeError):
+class LostDerivativeError(DualADError, TypeError, RuntimeError):
     """An operation would have dropped a derivative without saying so."""
 
 
@@ -48,7 +48,7 @@ class MissingRuleError(DualADError, NotImplementedError, TypeError):
     """No derivative rule is known for an operation."""
 
 
-class NotDifferentiableError(DualADError, TypeError):
+class NotDifferentiableError(DualADError, TypeError, RuntimeError):
     """The value has no tangent space (integer, boolean, string, ...)."""
 
 
@@ -63,11 +63,11 @@ class DirectionNeededError(SingularPointError):
     """
 
 
-class ArgumentError(DualADError, TypeError):
+class ArgumentError(DualADError, TypeError, RuntimeError):
     """An argument has a wrong type or there is a wrong number of them."""
 
 
-class StructureError(DualADError, TypeError, ValueError):
+class StructureError(DualADError, TypeError, ValueError, RuntimeError):
     """Two containers that must mirror each other do not."""
 
 

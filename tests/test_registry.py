@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy_samples import scipy_samples
 
 import dualad
 from dualad.engine.linear import trace_linear
@@ -21,6 +22,11 @@ def real(*shape):
     return RNG.uniform(0.2, 0.9, shape)[()]
 
 
+def kind(argument):
+    """The kind of dtype of an argument; an optional one may be left out as None."""
+    return "O" if argument is None else np.result_type(argument).kind
+
+
 class Sample:
     """Arguments of one call. `complex`: the call makes sense for complex arguments too."""
 
@@ -28,12 +34,10 @@ class Sample:
         self.args, self.params, self.complex = args, params, complex
 
     def floats(self):
-        return [k for k, a in enumerate(self.args) if np.result_type(a).kind in "fc"]
+        return [k for k, a in enumerate(self.args) if kind(a) in "fc"]
 
     def as_complex(self):
-        args = [
-            a + 1j * real(*np.shape(a)) if np.result_type(a).kind == "f" else a for a in self.args
-        ]
+        args = [a + 1j * real(*np.shape(a)) if kind(a) == "f" else a for a in self.args]
         return Sample(*args, **self.params)
 
 
@@ -66,7 +70,7 @@ SAMPLES = {
     "transpose": [Sample(real(2, 3, 4), axes=(2, 0, 1)), Sample(real(), axes=())],
     "broadcast_to": [Sample(real(3), shape=(2, 3)), Sample(real(2, 1), shape=(4, 2, 3))],
     "sum_axes": [Sample(real(2, 3, 4), axes=(0, 2)), Sample(real(3), axes=())],
-    "decided_at_ties": [Sample(real(3, 3), np.eye(3, dtype=bool))],
+    "decided_at_ties": [Sample(real(3, 3), np.zeros((3, 3), bool))],
     "either_zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
     "zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
     "getitem": [
@@ -150,6 +154,8 @@ SAMPLES = {
     "std": [Sample(real(2, 3), axes=(1,), divisor=2), Sample(real(2, 3), axes=(0, 1), divisor=6)],
     "length": [Sample(real(2, 3), axes=(1,)), Sample(real(2, 3), axes=(0, 1))],
     "p_norm": [Sample(real(2, 3), axes=(1,), p=3.0), Sample(real(4), axes=(0,), p=1.5)],
+    "bin_sums": [Sample(np.array([2, 0, 2]), real(3), length=4)],
+    "bessel_i": [Sample(real(3), 2, complex=False), Sample(4 * real(2, 2), 1, complex=False)],
     "interp": [Sample(3 * real(4), np.array([0.1, 1.05, 2.2, 2.9]), real(4), complex=False)],
     # what has no derivative
     **{n: [Sample(real(2, 3), axis=1)] for n in ("argmax", "argmin", "argsort", "sort")},
@@ -171,6 +177,12 @@ SAMPLES = {
     "nonzero": [Sample(real(3) > 0.5)],
     "searchsorted": [Sample(np.array([0.1, 0.4, 0.8]), real(4), side="left", complex=False)],
     "first_places": [Sample(np.array([0.3, 0.1, 0.3]))],
+    "places_of_values": [Sample(np.array([0.3, 0.1, 0.3]))],
+    "common_places": [
+        Sample(np.array([0.3, 0.1]), np.array([0.1, 0.7]), assume_unique=True, complex=False)
+    ],
+    "bincount": [Sample(np.array([2, 0, 2]), minlength=4)],
+    "turns": [Sample(9 * real(2, 5), jump=None, axis=1, period=2.0, complex=False)],
     "stop_gradient": [Sample(real(3))],
     "isnat": [Sample(np.array(["2000-01-01", "NaT"], "datetime64[D]"))],
     "unravel_index": [Sample(np.array([1, 5, 3]), shape=(2, 3))],
@@ -189,7 +201,7 @@ SAMPLES = {
 }
 
 #: There is no batch of what has results of many sizes, or takes dates.
-NO_BATCH = {"nonzero", "first_places", "isnat"}
+NO_BATCH = {"nonzero", "first_places", "places_of_values", "common_places", "isnat"}
 
 #: A matrix of rank 3, and a stack of three regular ones with distinct eigenvalues.
 FLAT = np.diag([1.0, 2.0, 3.0, 0.0]) @ (np.eye(4) + 0.2 * real(4, 4))
@@ -240,6 +252,7 @@ SAMPLES |= {
         Sample(real(5, 2), real(5, 3), rcond=1e-12),
         Sample(real(2, 3), real(2, 1), rcond=1e-12),
     ],
+    "poly": [Sample(STACK[0]), Sample(np.eye(3)), Sample(real(1, 1))],
     "roots": [Sample(np.array([1.0, -6.5, 11.0, -5.2])), Sample(np.array([1.0, 2.0, 5.0]))],
     "matrix_rank": [Sample(STACK[0]), Sample(STACK, tol=None)],
     "fft": [Sample(real(2, 5), axis=1, norm="backward"), Sample(real(4, 2), axis=0, norm="ortho")],
@@ -259,8 +272,10 @@ SAMPLES |= {
     ],
 }
 
+SAMPLES |= scipy_samples(Sample, real)
+
 #: Elementwise primitives that need arguments above 1, or an exponent that is a constant.
-SHIFTED = {"arccosh": 1.0}
+SHIFTED = {"arccosh": 1.0, "complex_arccosh": 1.0}
 CONSTANT_EXPONENT = {"polynomial_power"}
 
 
@@ -312,6 +327,7 @@ STATED = {
         "joint",
         "complex",
         "constant",
+        "twice",
     },
     Linear: {"transposes", "rules", "joint", "variadic", "_batch", "_spec", "show", "add_into"},
     Composite: {"rules", "whole", "_batch"},

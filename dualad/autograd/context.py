@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.dual import Dual
 from ..engine.grad_mode import is_grad_enabled
-from ..engine.graph import GraphValue, Node, graph_value, part
+from ..engine.graph import SAVING, GraphValue, Node, graph_value, part
 from ..engine.storage import version
 from ..engine.traced import TracedArray, raw
 from ..errors import DualADError
-from ..tensor import Tensor, unwrap, wrap
-from .graph import current_hooks
+from ..tensor import Tensor, operand, unwrap, wrap
 
-__all__ = ["FunctionCtx", "FunctionError", "FunctionTypeError", "poisoned"]
+__all__ = ["FunctionCtx", "FunctionError", "FunctionTypeError", "Scene", "poisoned"]
 
 
 class FunctionError(DualADError, RuntimeError):
@@ -27,15 +27,28 @@ class FunctionTypeError(FunctionError, TypeError):
     """A custom function handed over something that is not a tensor."""
 
 
-class _Saved:
-    """One saved tensor and its version: an input, an output, or something made in forward."""
+class Scene(NamedTuple):
+    """For whom the saved tensors are read: a rule ("forward" or "backward") at one level."""
 
-    __slots__ = ("at", "packed", "role", "tensor", "version")
+    rule: str
+    #: tensors; None where nothing reads them
+    inputs: Sequence[Tensor | None]
+    #: engine values
+    outputs: list[Any]
+    #: of the requires_grad graph: the nodes of the inputs, and that of the call
+    sources: tuple[Node, ...] = ()
+    node: Callable[[], Node | None] = lambda: None
 
-    def __init__(self, tensor: Any, role: str, at: int):
-        self.tensor, self.role, self.at = tensor, role, at
-        self.version = 0 if tensor is None else version(tensor._value)
-        self.packed: tuple[Callable, Any] | None = None
+
+class _Slot(NamedTuple):
+    """One saved tensor: input or output number `at`, or something else made in forward."""
+
+    role: str
+    at: int
+    tensor: Tensor | None
+    version: int
+    #: (unpack, what the pack hook made of it)
+    packed: tuple[Callable, Any] | None = None
 
 
 class FunctionCtx:
@@ -45,30 +58,29 @@ class FunctionCtx:
     differentiable and checks that they are not changed in place.
     """
 
-    def __init__(self) -> None:
-        self.needs_input_grad: tuple[bool, ...] = ()
-        self._for: dict[str, tuple] = {}
-        self._slots: dict[str, list[_Saved]] | None = None
+    def __init__(self, needs: tuple[bool, ...] = ()) -> None:
+        #: for each argument of apply, whether it needs a gradient
+        self.needs_input_grad = needs
+        self._to_save: dict[str, tuple] = {}
+        self._slots: dict[str, list[_Slot]] | None = None
         self._dirty: tuple = ()
         self._non_differentiable: tuple = ()
         self._materialize = True
         self._grad_dtypes: tuple | None = None
-        self._inputs: list[Tensor] = []
-        self._outputs: list[Tensor] = []
-        self._shared: dict[str, Any] = {"freed": False}
-        self._rule = "backward"
-        #: the node of the call in the requires_grad graph
-        self._node: Callable[[], Node | None] = lambda: None
+        self._freed = False
+        #: whether each output was marked non-differentiable; None before forward has ended
+        self._marked: list[bool] | None = None
+        self._scene = Scene("backward", [], [])
 
-    # --- what user code calls --------------------------------------------------------------------
+    # --- what user code calls ------------------------------------------------------------------
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors (or None) that `backward` reads as `saved_tensors`."""
-        self._for["backward"] = only_tensors(tensors, "save_for_backward")
+        self._to_save["backward"] = only_tensors(tensors, "save_for_backward")
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Save tensors (or None) that `jvp` reads as `saved_tensors`."""
-        self._for["forward"] = only_tensors(tensors, "save_for_forward")
+        self._to_save["forward"] = only_tensors(tensors, "save_for_forward")
 
     def mark_dirty(self, *inputs: Tensor) -> None:
         """Say which inputs were changed in place; each must be among the outputs."""
@@ -99,114 +111,174 @@ class FunctionCtx:
     @property
     def saved_tensors(self) -> tuple:
         """What was saved for the rule that is running."""
-        if self._shared["freed"] and self._rule == "backward":
+        rule = self._scene.rule
+        if self._freed and rule == "backward":
             raise FunctionError(
                 "trying to backward through the graph a second time, or to read saved tensors "
-                "after they have been freed: pass retain_graph=True to the first backward or grad"
+                "after they have been freed: pass retain_graph=True to the first backward or "
+                "grad"
             )
         if self._slots is None:
-            return self._for.get(self._rule, ())
-        return tuple(self._read(s) for s in self._slots.get(self._rule, ()))
+            return ()
+        return tuple([self._read(s) for s in self._slots.get(rule, ())])
 
-    # --- what the engine does with it ------------------------------------------------------------
+    # --- what the engine does with it --------------------------------------------------------
 
-    def settle(self, pack: bool) -> None:
+    def settle(self, inputs: list[Tensor], outputs: list[Tensor], values: list[Any]) -> None:
         """After forward: note what each saved tensor is, its version, and pack it."""
-        known = [("input", k, t) for k, t in enumerate(self._inputs)]
-        known = [("output", k, t) for k, t in enumerate(self._outputs)] + known
-        self._slots = {}
-        for rule, tensors in self._for.items():
-            slots = []
-            for t in tensors:
-                role, at = next(((r, k) for r, k, u in known if u is t), ("frozen", 0))
-                slots.append(_Saved(t, role, at))
-            self._slots[rule] = slots
-        hooks = current_hooks()
-        if pack and hooks is not None:
-            for s in self._slots.get("backward", ()):
-                if s.tensor is not None:
-                    s.packed = (hooks[1], hooks[0](s.tensor.detach()))
+        self._marked = [any(t is m for m in self._non_differentiable) for t in outputs]
+        known = [("output", j, t) for j, t in enumerate(outputs)]
+        known += [("input", k, t) for k, t in enumerate(inputs)]
+        self._slots = {
+            rule: [_slot(t, known, rule == "backward") for t in tensors]
+            for rule, tensors in self._to_save.items()
+        }
+        self._scene = Scene("backward", self.saved_of(inputs), values)
+        self._to_save, self._non_differentiable = {}, ()
 
-    def view(self, inputs: list[Tensor], outputs: list[Tensor]) -> FunctionCtx:
-        """The same context with inputs and outputs read as another level's values."""
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        new._inputs, new._outputs = inputs, outputs
-        return new
+    def differentiable(self, outs: list[Any]) -> list[bool]:
+        """Which outputs have a derivative: floating point and not marked."""
+        marked = self._marked or [False] * len(outs)
+        return [
+            not m and np.dtype(o.dtype).kind in "fc" for m, o in zip(marked, outs, strict=True)
+        ]
 
-    def _read(self, s: _Saved) -> Any:
-        if s.tensor is None:
-            return None
+    def changes_inputs(self) -> bool:
+        """Whether inputs were marked as changed in place."""
+        return bool(self._dirty)
+
+    def is_partial(self) -> bool:
+        """Whether forward has left it without what it saves, as a rule for vmap does."""
+        return self._slots is None
+
+    @contextmanager
+    def seen_by(self, scene: Scene, needs: tuple[bool, ...] | None = None) -> Iterator[None]:
+        """While a rule runs: what is saved reads as its level's values."""
+        before = self._scene, self.needs_input_grad
+        self._scene = scene
+        self.needs_input_grad = before[1] if needs is None else needs
+        try:
+            yield
+        finally:
+            self._scene, self.needs_input_grad = before
+
+    def _read(self, s: _Slot) -> Any:
         if s.packed is not None:
-            unpack, kept = s.packed
-            return unpack(kept)
-        if s.role == "frozen":
-            self._check(s, s.tensor)
-            return self._frozen(s.tensor)
-        table = self._inputs if s.role == "input" else self._outputs
-        self._check(s, table[s.at])
-        node = self._node()
-        if s.role == "output" and node is not None and is_grad_enabled():
-            return wrap(part(raw(table[s.at]._value), node, s.at, len(table)))
-        return table[s.at]
+            return self._unpacked(s)
+        if s.role == "none":
+            return None
+        if s.role == "input":
+            tensor = self._scene.inputs[s.at]
+            assert tensor is not None, "what is saved is kept"
+            self._check(s, tensor._value)
+            return tensor
+        if s.role == "output":
+            return self._output(s)
+        assert s.tensor is not None
+        self._check(s, s.tensor._value)
+        return self._frozen(s.tensor)
 
-    def _check(self, s: _Saved, tensor: Tensor) -> None:
-        plain = raw(tensor._value)
-        if isinstance(plain, np.ndarray) and np.may_share_memory(plain, raw(s.tensor._value)):
-            now = version(s.tensor._value)
-            if now != s.version:
-                raise FunctionError(
-                    "one of the variables needed for gradient computation has been modified by "
-                    f"an inplace operation: a saved tensor of shape {s.tensor.shape} is at "
-                    f"version {now}, but it was saved at version {s.version}"
-                )
+    def _output(self, s: _Slot) -> Tensor:
+        outputs = self._scene.outputs
+        value, node = outputs[s.at], self._scene.node()
+        self._check(s, value)
+        return wrap(value if node is None else part(raw(value), node, s.at, len(outputs)))
+
+    def _unpacked(self, s: _Slot) -> Tensor:
+        unpack, kept = s.packed or (None, None)
+        assert unpack is not None
+        value = unpack(kept)
+        if s.role == "input":
+            # Its history is still that of the input.
+            history = operand(self._scene.inputs[s.at])
+            if type(history) is GraphValue:
+                value = graph_value(raw(value), history.tangent)
+        node = self._scene.node()
+        if s.role == "output" and node is not None:
+            value = part(raw(value), node, s.at, len(self._scene.outputs))
+        return wrap(value)
+
+    def _check(self, s: _Slot, value: Any) -> None:
+        now = version(value)
+        if now != s.version and not isinstance(raw(value), np.generic):
+            raise FunctionError(
+                "one of the variables needed for gradient computation has been modified by an "
+                f"inplace operation: a saved tensor of shape {value.shape} is at version {now}, "
+                f"but it was saved at version {s.version}"
+            )
 
     def _frozen(self, tensor: Tensor) -> Tensor:
         """An intermediate of forward: readable, but differentiating through it is an error."""
-        if self._rule != "backward" or not is_grad_enabled() or tensor.dtype.kind not in "fc":
-            return tensor
         value = unwrap(tensor)
-        return tensor if isinstance(value, TracedArray) else wrap(poisoned(value, FROZEN))
+        plain = not isinstance(value, TracedArray) and np.dtype(value.dtype).kind in "fc"
+        if self._scene.node() is None or not is_grad_enabled() or not plain:
+            return tensor
+        return wrap(poisoned(value, FROZEN, self._scene.sources))
 
-    def has_other_tensors(self) -> bool:
-        """Whether tensors beside inputs and outputs were kept, which have no outer levels."""
-        known = {id(t) for t in [*self._inputs, *self._outputs]}
-        kept = [t for saved in self._for.values() for t in saved]
-        kept += [v for k, v in self.__dict__.items() if not k.startswith("_")]
-        return any(isinstance(t, Tensor) and id(t) not in known for t in _flat(kept))
+    def keeps_more_than(self, known: list[Any]) -> bool:
+        """Whether it keeps anything of forward that is not known at every level."""
+        mine = [v for k, v in self.__dict__.items() if not k.startswith("_")]
+        kept = _flat(mine)
+        slots = [s for row in (self._slots or {}).values() for s in row]
+        return any(s.role == "frozen" for s in slots) or any(
+            not _is_setting(v) and not any(v is x for x in known) for v in kept
+        )
+
+    def saved_of(self, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+        """The inputs, None for those that no rule will read."""
+        slots = [s for row in (self._slots or {}).values() for s in row]
+        read = {s.at for s in slots if s.role == "input"}
+        return [t if k in read else None for k, t in enumerate(inputs)]
 
     def release(self) -> None:
         """Forget what was saved for backward."""
-        self._shared["freed"] = True
-
-    def warn_of_foreign_marks(self) -> None:
-        known = {id(t) for t in self._inputs}
-        if any(id(t) not in known for t in self._dirty):
-            warnings.warn(
-                "mark_dirty was given a tensor that is not an input of the function, which has no "
-                "effect",
-                UserWarning,
-                stacklevel=4,
-            )
+        self._freed = True
+        if self._slots is not None:
+            self._slots.pop("backward", None)
 
 
 FROZEN = (
     "a tensor computed in forward and saved for backward is not an input or output of the "
-    "function, so the second derivative through it is unknown: save the inputs and compute it in "
-    "backward, or return it as an output as well"
+    "function, so the second derivative through it is unknown: save the inputs and compute it "
+    "in backward, or return it as an output as well"
 )
 
 
-def poisoned(value: Any, why: str) -> GraphValue:
-    """A value through which no derivative may be taken."""
+def _slot(t: Tensor | None, known: list[tuple[str, int, Tensor]], pack: bool) -> _Slot:
+    if t is None:
+        return _Slot("none", 0, None, 0)
+    role, at = next(((r, k) for r, k, u in known if u is t), ("frozen", 0))
+    hooks = SAVING.get()
+    packed = None
+    if pack and hooks is not None:
+        packed = (hooks[1], hooks[0](_without_duals(t._full())))
+    # An output is kept by its value alone, so that the graph holds no cycle.
+    kept = t if role == "frozen" and packed is None else None
+    return _Slot(role, at, kept, version(t._value), packed)
+
+
+def _without_duals(value: Any) -> Any:
+    return _without_duals(value.primal) if type(value) is Dual else value
+
+
+def _is_setting(v: Any) -> bool:
+    """Whether a value is one of those by which a call is controlled, not a result of forward."""
+    return v is None or isinstance(v, (bool, int, str, bytes, np.dtype, type)) or callable(v)
+
+
+def poisoned(value: Any, why: str, sources: tuple[Node, ...]) -> Any:
+    """A value through which no derivative with respect to the sources may be taken."""
+    if not sources:
+        return value
 
     def pull(ct: Any, entry: tuple, g: Any, own: set) -> None:
         raise FunctionError(why)
 
-    return graph_value(value, Node("error", (pull, (), None, None, None, None, None)))
+    return graph_value(value, Node("error", (pull, sources, None, None, None, None, None)))
 
 
 def only_tensors(tensors: tuple, what: str, none: bool = True) -> tuple:
+    """The tensors, or an error that names what is not one."""
     for t in tensors:
         if not isinstance(t, Tensor) and not (none and t is None):
             allowed = "tensors (or None)" if none else "tensors"
@@ -220,6 +292,8 @@ def only_tensors(tensors: tuple, what: str, none: bool = True) -> tuple:
 def _flat(xs: Any) -> list[Any]:
     out: list[Any] = []
     for x in xs:
-        inner = x.values() if isinstance(x, dict) else x
-        out += _flat(inner) if isinstance(x, (list, tuple, dict)) else [x]
+        if isinstance(x, (list, tuple, set, frozenset, dict)):
+            out += _flat(x.values() if isinstance(x, dict) else x)
+        else:
+            out.append(x)
     return out

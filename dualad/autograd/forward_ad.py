@@ -8,10 +8,16 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..engine.dual import Dual, make_dual as _dual
+from ..engine.graph import rebased
 from ..engine.level import Level
+from ..engine.traced import raw
+from ..engine.visible import DUAL_LEVEL, is_functional, levels_of, visible
 from ..errors import LevelError, NotDifferentiableError, ShapeError
-from ..tensor import Tensor, as_tensor, unwrap, wrap
+from ..tensor import Tensor, as_tensor, borrowed, unwrap, wrap
+from ..tensor.view import DualView
 
 __all__ = [
     "UnpackedDualTensor",
@@ -34,7 +40,7 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> Level:
     """Open a dual level that `exit_dual_level` closes. Prefer the context manager `dual_level`."""
-    level = Level("dual_level")
+    level = Level(DUAL_LEVEL)
     _levels.set((*_levels.get(), level))
     return level
 
@@ -63,16 +69,20 @@ class dual_level:
     tensor(6.)
     """
 
+    def __init__(self) -> None:
+        self._entered: list[tuple[Level, tuple[Level, ...]]] = []
+
     def __enter__(self) -> Level:
-        self._before = _levels.get()
-        self._level = enter_dual_level()
-        return self._level
+        before = _levels.get()
+        self._entered.append((enter_dual_level(), before))
+        return self._entered[-1][0]
 
     def __exit__(self, *exc: object) -> None:
-        for level in _levels.get()[len(self._before) :]:
-            level.close()
-        self._level.close()
-        _levels.set(self._before)
+        level, before = self._entered.pop()
+        for inner in _levels.get()[len(before) :]:
+            inner.close()
+        level.close()
+        _levels.set(before)
 
 
 def _current(level: Level | None, what: str) -> Level | None:
@@ -102,7 +112,31 @@ def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tenso
         raise LevelError(
             "make_dual: no dual level is open: make duals inside `with dual_level():`"
         )
-    primal, move = as_tensor(tensor), as_tensor(tangent)
+    primal = as_tensor(tensor)
+    move = (
+        as_tensor(tangent) if hasattr(tangent, "dtype") else as_tensor(tangent, dtype=primal.dtype)
+    )
+    _check_pair(primal, move)
+    value, moving = primal._full(), unwrap(move)
+    ranks = [lv.rank for lv in (*levels_of(unwrap(primal)), *levels_of(moving))]
+    if at.rank in ranks:
+        raise LevelError(
+            "make_dual: the tensor or its tangent is a dual of this level already: unpack it "
+            "first, or open an inner level"
+        )
+    if max(ranks, default=0) > at.rank:
+        raise LevelError(
+            "make_dual: the tensor belongs to an inner level or transformation; make its dual "
+            "at a level opened inside of that"
+        )
+    link = DualView(primal, at)
+    out = wrap(_dual(at, visible(link.value(value)), _own(moving)))
+    if visible(value) is value:
+        out._view = link
+    return out
+
+
+def _check_pair(primal: Tensor, move: Tensor) -> None:
     for name, t in (("tensor", primal), ("tangent", move)):
         if t.dtype.kind not in "fc":
             raise _NotFloat(
@@ -117,21 +151,13 @@ def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tenso
         raise ShapeError(
             f"make_dual: the tangent has dtype {move.dtype}, it should be {primal.dtype}"
         )
-    value = unwrap(primal)
-    if type(value) is Dual and value.level is at:
-        raise LevelError(
-            "make_dual: the tensor is a dual of this level already: unpack it first, or open an "
-            "inner level"
-        )
-    if (
-        getattr(value, "level", at).rank > at.rank
-        or getattr(unwrap(move), "level", at).rank > at.rank
-    ):
-        raise LevelError(
-            "make_dual: the tensor belongs to an inner level or transformation; make its dual at "
-            "a level opened inside of that"
-        )
-    return wrap(_dual(at, value, unwrap(move)))
+
+
+def _own(tangent: Any) -> Any:
+    """A tangent in memory of its own, which later writes into the caller's tensor do not reach."""
+    if is_functional(tangent):
+        return tangent
+    return rebased(tangent, np.array(raw(tangent)))
 
 
 class _NotFloat(NotDifferentiableError, ValueError):
@@ -144,7 +170,7 @@ def unpack_dual(tensor: Any, *, level: Level | None = None) -> UnpackedDualTenso
     t = as_tensor(tensor)
     value = unwrap(t)
     if at is not None and type(value) is Dual and value.level is at:
-        return UnpackedDualTensor(wrap(value.primal), wrap(value.tangent))
+        return UnpackedDualTensor(wrap(value.primal), wrap(borrowed(value.tangent)))
     if at is not None and getattr(value, "level", at).rank > at.rank:
         raise LevelError(
             "unpack_dual: the tensor belongs to a level or transformation inside of this dual "

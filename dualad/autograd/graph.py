@@ -1,37 +1,49 @@
-"""PyTorch's `torch.autograd.graph`: hooks on what custom functions save."""
+"""PyTorch's `torch.autograd.graph`: hooks on what operations save for backward."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["current_hooks", "saved_tensors_hooks"]
+from ..engine.graph import SAVING
+from ..errors import ArgumentError
+from ..tensor import Tensor, unwrap, wrap
 
-_hooks: ContextVar[tuple[tuple[Callable, Callable], ...]] = ContextVar(
-    "dualad_saved_hooks", default=()
-)
+__all__ = ["saved_tensors_hooks"]
 
 
 class saved_tensors_hooks:
     """Within this context every tensor saved for backward is packed, and unpacked when read.
 
     Args:
-        pack: called with a tensor when a custom function has saved it; its result is kept.
-        unpack: called with that result when backward reads it; must give a tensor.
+        pack_hook: called with a tensor when an operation saves it; its result is kept.
+        unpack_hook: called with that result when backward reads it; must give a tensor.
+
+    >>> import dualad
+    >>> x = dualad.tensor(2.0, requires_grad=True)
+    >>> with dualad.autograd.graph.saved_tensors_hooks(lambda t: t.item(), dualad.tensor):
+    ...     y = x * x
+    >>> y.backward()
+    >>> x.grad
+    tensor(4.)
     """
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]):
-        self.pair = (pack_hook, unpack_hook)
+        self._tokens: list[Any] = []
+
+        def unpack(kept: Any) -> Any:
+            tensor = unpack_hook(kept)
+            if not isinstance(tensor, Tensor):
+                raise ArgumentError(
+                    f"the unpack hook of saved_tensors_hooks must return a Tensor, not "
+                    f"{type(tensor).__name__}"
+                )
+            return unwrap(tensor)
+
+        self._pair = (lambda value: pack_hook(wrap(value)), unpack)
 
     def __enter__(self) -> None:
-        self._token = _hooks.set((*_hooks.get(), self.pair))
+        self._tokens.append(SAVING.set(self._pair))
 
     def __exit__(self, *exc: object) -> None:
-        _hooks.reset(self._token)
-
-
-def current_hooks() -> tuple[Callable, Callable] | None:
-    """The innermost pair of hooks, None outside of any."""
-    stack = _hooks.get()
-    return stack[-1] if stack else None
+        SAVING.reset(self._tokens.pop())

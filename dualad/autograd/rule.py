@@ -1,51 +1,63 @@
-"""One call of a custom function at one level: its own rule, or the other's transpose."""
+"""The derivative of a call at one level: the function's own rule, or the other's transpose."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..engine.grad_mode import is_grad_enabled, no_grad
+from ..engine.grad_mode import hidden_duals, is_grad_enabled, no_grad
+from ..engine.graph import GRAPH
+from ..engine.level import Level
 from ..engine.linear import LinearProgram, trace_linear
-from ..engine.traced import Spec, TracedArray, raw, spec_of
+from ..engine.shape import fit, unfit
+from ..engine.storage import overlap
+from ..engine.traced import Spec, TracedArray, spec_of
+from ..engine.visible import levels_of
 from ..errors import DualADError, ShapeError
-from ..tensor import Tensor, unwrap, wrap
-from .context import FunctionCtx, FunctionError, FunctionTypeError, poisoned
+from ..tensor import Tensor, borrowed, unwrap, wrap
+from .context import FunctionCtx, FunctionError, FunctionTypeError, Scene, poisoned
 
-__all__ = ["MissingCustomRuleError", "Rule", "differentiable"]
+__all__ = ["MissingCustomRuleError", "Rule"]
 
 
 class MissingCustomRuleError(DualADError, NotImplementedError):
     """A custom function defines neither jvp nor backward."""
 
 
-def differentiable(ctx: FunctionCtx, outs: list[Any]) -> list[bool]:
-    """Which outputs have a derivative: floating point and not marked."""
-    marked = {id(t) for t in ctx._non_differentiable}
-    return [
-        id(t) not in marked and np.dtype(o.dtype).kind in "fc"
-        for t, o in zip(ctx._outputs, outs, strict=True)
-    ]
-
-
 class Rule:
-    """push: tangents of the outputs from those of the tensor inputs; pull: its transpose."""
+    """push: tangents of the outputs from those of the tensor inputs; pull: its transpose.
+
+    Args:
+        call: what was called.
+        level: the level whose derivative this is.
+        ctx: its context.
+        inputs, outputs: tensors and values below this level, as which it is read.
+        live: which inputs have a tangent at this level.
+        keep: which outputs have a derivative.
+    """
 
     def __init__(
         self,
         call: Any,
+        level: Level,
         ctx: FunctionCtx,
-        ins: list[Spec],
-        outs: list[Any],
-        moves: list,
+        inputs: list[Tensor],
+        outputs: list[Any],
+        live: list[bool],
         keep: list[bool],
     ):
-        self.call, self.ctx, self.ins = call, ctx, ins
-        self.outs = [spec_of(o) for o in outs]
-        self.live = [m is not None for m in moves]
-        self.keep = keep
+        self.call, self.level, self.ctx = call, level, ctx
+        self.live, self.keep = live, keep
+        self.ins = [spec_of(t._value) for t in inputs]
+        self.outs = [spec_of(o) for o in outputs]
         self.name = call.cls.__name__
+        sources = tuple(n for n in (t._node() for t in inputs) if n is not None)
+        self.scene = Scene("backward", ctx.saved_of(inputs), outputs, sources)
+        with hidden_duals(level.rank):
+            self.is_second = any(_differentiated(unwrap(t)) for t in inputs)
 
     def push(self, tangents: list[Any]) -> list[Any]:
         """Tangents of the outputs, None for zero."""
@@ -57,6 +69,9 @@ class Rule:
             )
         active = [t for t, live in zip(tangents, self.live, strict=True) if live]
         shares = self._program_of_backward().pull(active)
+        if getattr(self.call.back, "once", False) and is_grad_enabled():
+            sources = self.scene.sources
+            shares = [s if s is None else poisoned(s, self._twice(), sources) for s in shares]
         return [s if k else None for s, k in zip(shares, self.keep, strict=True)]
 
     def pull(self, cotangents: list[Any]) -> list[Any]:
@@ -73,28 +88,38 @@ class Rule:
         return [next(shares) if live else None for live in self.live]
 
     def release(self) -> None:
+        """Forget what was saved for backward."""
         self.ctx.release()
 
-    # --- jvp -------------------------------------------------------------------------------------
+    @contextmanager
+    def _running(self, rule: str, needs: tuple[bool, ...] | None = None) -> Iterator[None]:
+        """While user code runs: it sees the values of this level."""
+        with (
+            hidden_duals(self.level.rank),
+            self.ctx.seen_by(self.scene._replace(rule=rule), needs),
+        ):
+            yield
+
+    # --- jvp -----------------------------------------------------------------------------------
 
     def _jvp(self, tangents: list[Any]) -> list[Any]:
         given: list[Any] = [None] * len(self.call.args)
         for k, t, spec in zip(self.call.at, tangents, self.ins, strict=True):
             if t is not None:
-                given[k] = wrap(t)
+                given[k] = wrap(borrowed(t))
             elif self.ctx._materialize and np.dtype(spec.dtype).kind in "fc":
                 given[k] = wrap(np.zeros(spec.shape, spec.dtype))
-        self.ctx._rule = "forward"
-        out = self.call.jvp(self.ctx, *given)
-        out = out if isinstance(out, tuple) else (out,)
-        n = len(self.call.out)
-        if len(out) != n:
-            raise FunctionError(
-                f"{self.name}.jvp returned an incorrect number of tangents: {len(out)}, expected "
-                f"{n}, one for each output of forward"
-            )
-        results = [out[k] for k in self.call.out_at]
-        values = [self._tangent(j, t) for j, t in enumerate(results)]
+        with self._running("forward"):
+            out = self.call.jvp(self.ctx, *given)
+            out = out if isinstance(out, tuple) else (out,)
+            n = len(self.call.out)
+            if len(out) != n:
+                raise FunctionError(
+                    f"{self.name}.jvp returned an incorrect number of tangents: {len(out)}, "
+                    f"expected {n}, one for each output of forward"
+                )
+            results = [out[k] for k in self.call.out_at]
+            values = [self._tangent(j, t) for j, t in enumerate(results)]
         self._check_views(given, results)
         return values
 
@@ -114,58 +139,63 @@ class Rule:
             )
         if np.dtype(value.dtype).kind not in "fc":
             raise ShapeError(f"{what} has the dtype {value.dtype}, it should have {spec.dtype}")
-        return value
+        return fit(value, spec)
 
     def _check_views(self, given: list[Any], results: list[Any]) -> None:
         """An output that is an input, or a view of one, needs a tangent that is likewise."""
         for j, source, dirty in self.call.aliases:
             t, move = results[j], given[self.call.at[source]]
-            if t is None or move is None or not self._plain(t) or not self._plain(move):
+            if move is None or not self.live[source]:
                 continue
             if dirty and t is not move:
                 raise FunctionError(
                     f"{self.name} is an in-place function (mark_dirty), so its jvp must change "
                     "the tangent of that input in-place as well and return it"
                 )
-            if not dirty and not np.may_share_memory(raw(t._value), raw(move._value)):
+            if (
+                not dirty
+                and _is_plain(t)
+                and _is_plain(move)
+                and not overlap(t._value, move._value)
+            ):
                 raise FunctionError(
                     f"{self.name} returns a view of an input, so its jvp must return the same "
                     "view of the tangent of that input"
                 )
 
-    @staticmethod
-    def _plain(t: Any) -> bool:
-        return isinstance(t, Tensor) and not isinstance(t._value, TracedArray)
-
-    # --- backward --------------------------------------------------------------------------------
+    # --- backward ------------------------------------------------------------------------------
 
     def _backward(self, cotangents: list[Any]) -> list[Any]:
         given = self._cotangents(cotangents)
-        self.ctx._rule = "backward"
-        if getattr(self.call.back, "once", False):
-            out = self._once(given)
-        else:
-            out = self.call.back(self.ctx, *given)
-        out = out if isinstance(out, tuple) else (out,)
+        moving = {k for k, live in zip(self.call.at, self.live, strict=True) if live}
+        needs = tuple(k in moving for k in range(len(self.call.args)))
+        with self._running("backward", needs):
+            out = self._called(given)
+            out = out if isinstance(out, tuple) else (out,)
+            self._check_count(out)
+            return [
+                self._share(k, out[k] if k < len(out) else None, live, spec)
+                for k, live, spec in zip(self.call.at, self.live, self.ins, strict=True)
+            ]
+
+    def _called(self, given: list[Any]) -> Any:
+        once = getattr(self.call.back, "once", False)
+        return self._once(given) if once else self.call.back(self.ctx, *given)
+
+    def _check_count(self, out: tuple) -> None:
         n = len(self.call.args)
-        if len(out) > n and all(g is None for g in out[n:]):
-            out = out[:n]
-        if len(out) != n:
+        if len(out) < n or any(g is not None for g in out[n:]):
             raise FunctionError(
                 f"function {self.name}Backward returned an incorrect number of gradients "
                 f"(expected {n}, got {len(out)}): one for each argument of forward, None where "
                 "there is none"
             )
-        for k, g in enumerate(out):
+        for k, g in enumerate(out[:n]):
             if g is not None and k not in self.call.at:
                 raise FunctionError(
                     f"function {self.name}Backward returned a gradient different from None at "
                     f"position {k}, but the corresponding forward argument was not a tensor"
                 )
-        return [
-            self._share(k, out[k], live, spec)
-            for k, live, spec in zip(self.call.at, self.live, self.ins, strict=True)
-        ]
 
     def _cotangents(self, cotangents: list[Any]) -> list[Any]:
         given: list[Any] = [None] * len(self.call.out)
@@ -174,36 +204,34 @@ class Rule:
             zip(self.call.out_at, cotangents, self.outs, strict=True)
         ):
             dtype = spec.dtype if declared is None else declared[k]
-            if not self.keep[j]:
-                ct = None
-            if ct is not None:
+            if ct is not None and self.keep[j]:
                 cast = dtype is not None and np.dtype(ct.dtype) != dtype
-                given[k] = wrap(ct.astype(dtype) if cast else ct)
+                given[k] = wrap(borrowed(ct.astype(dtype) if cast else ct))
             elif self.ctx._materialize:
                 given[k] = wrap(np.zeros(spec.shape, spec.dtype if dtype is None else dtype))
         return given
 
     def _once(self, given: list[Any]) -> Any:
         """A backward that may not be differentiated: its results refuse a further derivative."""
-        why = (
-            "trying to differentiate twice a function that was marked with @once_differentiable: "
-            f"the backward of {self.name}"
-        )
-        watched = [*given, *self.ctx._inputs, *self.ctx._outputs]
-        for t in watched:
-            if isinstance(t, Tensor) and _differentiated(unwrap(t)):
-                raise FunctionError(why)
+        moving = [t for t in given if isinstance(t, Tensor)]
+        if self.is_second or any(_differentiated(unwrap(t)) for t in moving):
+            raise FunctionError(self._twice())
         recording = is_grad_enabled()
         with no_grad():
             out = self.call.back(self.ctx, *given)
         if not recording:
             return out
         parts = out if isinstance(out, tuple) else (out,)
+        nodes = (t._node() for t in moving)
+        sources = self.scene.sources + tuple(n for n in nodes if n is not None)
         return tuple(
-            wrap(poisoned(g._value, why))
-            if isinstance(g, Tensor) and not isinstance(g._value, TracedArray)
-            else g
-            for g in parts
+            wrap(poisoned(g._value, self._twice(), sources)) if _is_plain(g) else g for g in parts
+        )
+
+    def _twice(self) -> str:
+        return (
+            "trying to differentiate twice a function that was marked with "
+            f"@once_differentiable: the backward of {self.name}"
         )
 
     def _share(self, k: int, g: Any, live: bool, spec: Spec) -> Any:
@@ -212,28 +240,33 @@ class Rule:
         value = self._value(g, f"{self.name}.backward: the gradient of argument {k}")
         if not live:
             return None
-        if value.shape != spec.shape:
-            try:
-                fits = np.broadcast_shapes(value.shape, spec.shape) == value.shape
-            except ValueError:
-                fits = False
-            if not fits:
-                raise ShapeError(
-                    f"function {self.name}Backward returned an invalid gradient at index {k}: got "
-                    f"shape {value.shape} but expected a shape compatible with {spec.shape}"
-                )
+        if value.shape != spec.shape and not _sums_to(value.shape, spec.shape):
+            raise ShapeError(
+                f"function {self.name}Backward returned an invalid gradient at index {k}: got "
+                f"shape {value.shape} but expected a shape compatible with {spec.shape}"
+            )
+        if any(t is not None and overlap(value, t._value) for t in self.scene.inputs):
+            value = np.copy(value)
         return value
 
     def _value(self, x: Any, what: str) -> Any:
         if isinstance(x, Tensor):
-            return unwrap(x)
-        if isinstance(x, TracedArray) or (
+            value = unwrap(x)
+        elif isinstance(x, TracedArray) or (
             not self.call.face and isinstance(x, (np.ndarray, np.generic))
         ):
-            return x
-        raise FunctionTypeError(f"{what} must be a tensor or None, got {type(x).__name__}")
+            value = x
+        else:
+            raise FunctionTypeError(f"{what} must be a tensor or None, got {type(x).__name__}")
+        if self.level is not GRAPH and self.level in levels_of(value):
+            raise FunctionError(
+                f"{what} depends on a value of the level that is being differentiated, which "
+                "reached the rule by a closure: give it to apply as an argument, or save it in "
+                "forward"
+            )
+        return value
 
-    # --- the other's transpose -------------------------------------------------------------------
+    # --- the other's transpose -----------------------------------------------------------------
 
     def _program_of_jvp(self) -> LinearProgram:
         active = [s for s, live in zip(self.ins, self.live, strict=True) if live]
@@ -249,9 +282,22 @@ class Rule:
 
         def run(*cotangents: Any) -> list[Any]:
             shares = self._backward(list(cotangents))
-            return [g for g, live in zip(shares, self.live, strict=True) if live]
+            moving = [g for g, live in zip(shares, self.live, strict=True) if live]
+            return [None if g is None else unfit(g, s) for g, s in zip(moving, active, strict=True)]
 
         return trace_linear(run, self.outs, active, f"{self.name}.backward")
+
+
+def _is_plain(t: Any) -> bool:
+    return isinstance(t, Tensor) and not isinstance(t._value, TracedArray)
+
+
+def _sums_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array of the target shape can be broadcast to this one."""
+    try:
+        return np.broadcast_shapes(shape, target) == shape
+    except ValueError:
+        return False
 
 
 def _differentiated(value: Any) -> bool:

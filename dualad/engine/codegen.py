@@ -40,7 +40,7 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
     if not isinstance(other, TracedArray):
         if hasattr(other, "__dualad_face__"):
             return NotImplemented
-        if not isinstance(other, (np.ndarray, np.generic, int, float, complex, list, tuple)):
+        if not isinstance(other, (np.ndarray, np.generic, int, float, complex, list, tuple, range)):
             return NotImplemented
     return primitive(as_operand(x), as_operand(y))
 
@@ -252,11 +252,15 @@ class _Writer:
         live = [a for a, f in zip("xy", self.formulas, strict=True) if f != "0"]
         return [p for p in ("xy", "x", "y") if all(a in live for a in p)]
 
-    @staticmethod
-    def plain(kind: str, constant: str, owner: str) -> str:
+    def plain(self, kind: str, constant: str, owner: str) -> str:
         """The condition that an operand of type T is a constant of the common kinds."""
         low = f" and {constant}.ndim < {owner}.primal.ndim" if kind == "Batched" else ""
-        array = f"(T is ndarray and {constant}.dtype is not OBJECT{low})"
+        own, other = ("x", "y") if constant == "v" else ("y", "x")
+        formula = self.formulas["xy".index(own)]
+        # Integers of few bits wrap around in a formula: the general path makes them wider.
+        computed = other in self.reads(own) and formula != other
+        dtype = "dtype.kind == 'f'" if computed else "dtype is not OBJECT"
+        array = f"(T is ndarray and {constant}.{dtype}{low})"
         return f"T is float or T is int or T is float64 or {array}"
 
     def complex_check(self, names: str, pad: str) -> list[str]:

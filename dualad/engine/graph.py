@@ -1,4 +1,4 @@
-"""The lowest level, always open: values that require grad, and the sweep over their graph.
+"""The lowest level, always open: values that require grad, and the graph of what made them.
 
 An entry is the same tuple as on a tape, but its parents are nodes, linked by reference and
 ordered by serial number. What a rule reads is kept as graph values: a plain sweep reads the plain
@@ -8,66 +8,98 @@ values under them, a sweep under create_graph the values themselves, so that it 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from ..errors import LevelError
 from .dual import Dual, make_dual
-from .guard import has_nan, quiet
 from .level import Level
 from .recorded import entry_for
 from .storage import owner, version
-from .tape import pull_custom, pull_part
-from .traced import Spec, TracedArray, buffer, settled
+from .tape import pull_part
+from .traced import Spec, TracedArray, buffer, raw, settled
 
 __all__ = [
     "GRAPH",
+    "SAVING",
     "GraphValue",
     "Node",
-    "free",
+    "attach",
+    "check_versions",
     "graph_value",
     "part",
-    "reachable",
+    "readable",
     "rebased",
-    "sweep_graph",
-    "without_graph",
 ]
 
 GRAPH = Level("requires_grad")
 GRAPH.rank = 0.5  # type: ignore[assignment]
 
+#: The pair (pack, unpack) of functions of values that saved_tensors_hooks has set, if any.
+SAVING: ContextVar[tuple[Callable, Callable] | None] = ContextVar("dualad_saving", default=None)
+
 _serial = itertools.count(1)
 
 
 class Node:
-    """One recorded operation of the graph, or a leaf that collects a gradient."""
+    """A recorded operation of the graph, one output of it, or a leaf that collects a gradient."""
 
-    __slots__ = ("__weakref__", "entry", "freed", "hooks", "leaf", "name", "reads", "serial")
+    __slots__ = (
+        "__weakref__", "context", "entry", "freed", "hooks", "label", "leaf", "parents", "reads",
+        "retained", "serial", "whole",
+    )  # fmt: skip
 
-    def __init__(self, name: str, entry: tuple | None, reads: tuple = ()):
-        self.name, self.entry, self.reads = name, entry, reads
+    def __init__(self, label: str, entry: tuple | None, reads: tuple = ()):
+        self.label, self.entry, self.reads = label, entry, reads
         self.serial = next(_serial)
         self.freed = False
+        #: the tensor whose .grad this node adds to; the one that keeps its gradient beside that
         self.leaf: Callable[[], Any] | None = None
+        self.retained: Callable[[], Any] | None = None
         self.hooks: list[Callable[..., Any]] | None = None
+        #: of one output of an operation, the node of that operation
+        self.whole: Node | None = entry[1] if entry is not None and entry[0] is pull_part else None
+        #: the nodes that this one passes its cotangent to
+        self.parents: tuple[Node, ...] = ()
+        if self.whole is not None:
+            self.parents = (self.whole,)
+        elif entry is not None:
+            self.parents = tuple([i for i in entry[1] if i is not None])
+        #: the context of a custom function
+        self.context: Any = None
 
-    @property
-    def parents(self) -> tuple:
-        if self.entry is None:
-            return ()
-        if self.entry[0] is pull_part:
-            return (self.entry[1],)
-        return tuple(i for i in self.entry[1] if i is not None)
+    def holds_arrays(self) -> bool:
+        """Whether the rule of this node reads arrays."""
+        if self.entry is None or self.whole is not None or self.entry[3] is None:
+            return False
+        out = self.entry[5]
+        reads = (*self.entry[3], *(out if isinstance(out, tuple) else (out,)))
+        return any(isinstance(x, (TracedArray, np.ndarray, _Packed)) for x in reads)
+
+    def free(self) -> None:
+        """Forget what the rule reads; it cannot run any more."""
+        self.entry, self.freed, self.reads = None, True, ()
 
     @property
     def next_functions(self) -> tuple[tuple[Node, int], ...]:
         """The nodes that this one passes its gradient to, as in PyTorch."""
-        return tuple((p, 0) for p in self.parents)
+        return tuple((p.whole or p, 0) for p in (self.whole or self).parents)
+
+    def name(self) -> str:
+        """What the operation is called."""
+        return self.label
+
+    def __getattr__(self, attribute: str) -> Any:
+        """Of a custom function the attributes of its ctx, as in PyTorch."""
+        if attribute.startswith("_") or self.context is None:
+            raise AttributeError(f"{self!r} has no attribute {attribute!r}")
+        return getattr(self.context, attribute)
 
     def __repr__(self) -> str:
-        return f"<{self.name}>"
+        return f"<{self.label}>"
 
 
 class GraphValue(TracedArray):
@@ -88,11 +120,31 @@ class GraphValue(TracedArray):
         return attach(primitive.name, entry, out, args)
 
 
+def graph_value(primal: Any, node: Node) -> GraphValue:
+    """A plain value with its node."""
+    g = object.__new__(GraphValue)
+    g.level, g.primal, g.tangent = GRAPH, primal, node
+    return g
+
+
+def rebased(value: Any, memory: Any) -> Any:
+    """The same value and derivatives, with its plain values in the given memory."""
+    if type(value) is GraphValue:
+        return graph_value(memory, value.tangent)
+    if type(value) is Dual:
+        return make_dual(value.level, rebased(value.primal, memory), value.tangent)
+    return memory
+
+
 def attach(name: str, entry: tuple | None, out: Any, args: tuple = ()) -> Any:
     """The output of an operation with its node; of several outputs each gets one of its own."""
     if entry is None:
         return tuple(map(buffer, out)) if isinstance(out, tuple) else buffer(out)
-    node = Node(name, entry, reads_of(entry, args))
+    hooks = SAVING.get()
+    if hooks is not None and args:
+        node = Node(name, _packed(entry, *hooks))
+    else:
+        node = Node(name, entry, tuple(_reads(entry, args)) if args else ())
     if not isinstance(out, tuple):
         return graph_value(out, node)
     return tuple(
@@ -103,23 +155,22 @@ def attach(name: str, entry: tuple | None, out: Any, args: tuple = ()) -> Any:
 
 def part(value: Any, node: Node, j: int, n: int) -> GraphValue:
     """Output j of the n outputs of a node."""
-    return graph_value(value, Node(node.name, (pull_part, node, j, n)))
+    return graph_value(value, Node(node.label, (pull_part, node, j, n)))
 
 
-def reads_of(entry: tuple, args: tuple) -> tuple:
+# --- what an entry reads -------------------------------------------------------------------------
+
+
+def _reads(entry: tuple, args: tuple) -> Iterator[tuple]:
     """(what, memory, version) of each array that the rule of an entry will read."""
-    reads = []
-    if args:
-        pairs = [
-            (f"argument {k}", a) for k, a in enumerate(args) if not isinstance(entry[3][k], Spec)
-        ]
-        outs = entry[5] if isinstance(entry[5], tuple) else (entry[5],)
-        pairs += [("its result", o) for o in outs if not isinstance(o, Spec)]
-        for what, a in pairs:
+    for k, a in enumerate(args):
+        if not isinstance(entry[3][k], Spec):
             a = a.primal if type(a) is GraphValue else a
             if type(a) is np.ndarray:
-                reads.append((what, owner(a), version(a)))
-    return tuple(reads)
+                yield f"argument {k}", owner(a), version(a)
+    for out in entry[5] if isinstance(entry[5], tuple) else (entry[5],):
+        if type(out) is np.ndarray:
+            yield "its result", owner(out), version(out)
 
 
 def check_versions(node: Node) -> None:
@@ -128,149 +179,63 @@ def check_versions(node: Node) -> None:
         now = version(memory)
         if now != saved:
             raise LevelError(
-                "one of the variables needed for gradient computation has been modified by an "
-                f"inplace operation: {what} of {node.name}, of shape {memory.shape}, is at "
+                f"one of the variables needed for gradient computation has been modified by an "
+                f"inplace operation: {what} of {node.label}, of shape {memory.shape}, is at "
                 f"version {now}, but its derivative needs version {saved}. Use the out-of-place "
-                "operation, or clone() the tensor before the in-place one."
+                f"operation, or clone() the tensor before the in-place one."
             )
 
 
-def graph_value(primal: Any, node: Node) -> GraphValue:
-    """A value of the lowest level, made by a node."""
-    g = object.__new__(GraphValue)
-    g.level, g.primal, g.tangent = GRAPH, primal, node
-    return g
+class _Packed:
+    """What a pack hook made of a value, how to get that back, and its node."""
+
+    __slots__ = ("kept", "node", "unpack")
+
+    def __init__(self, unpack: Callable[[Any], Any], kept: Any, node: Node | None):
+        self.unpack, self.kept, self.node = unpack, kept, node
 
 
-def without_graph(value: Any) -> Any:
-    """A value as no_grad sees it: without its recorded history."""
-    if type(value) is GraphValue:
-        return value.primal
-    if type(value) is Dual:
-        return make_dual(value.level, without_graph(value.primal), without_graph(value.tangent))
-    return value
+def _packed(entry: tuple, pack: Callable, unpack: Callable) -> tuple:
+    def kept(x: Any) -> Any:
+        if type(x) is GraphValue:
+            return _Packed(unpack, pack(x), x.tangent)
+        return _Packed(unpack, pack(x), None) if type(x) is np.ndarray else x
+
+    args = tuple(map(kept, entry[3]))
+    out = tuple(map(kept, entry[5])) if isinstance(entry[5], tuple) else kept(entry[5])
+    return (*entry[:3], args, entry[4], out, *entry[6:])
 
 
-def rebased(value: Any, memory: np.ndarray) -> Any:
-    """The same value and derivatives, with its plain values in the given memory."""
-    if type(value) is GraphValue:
-        return graph_value(memory, value.tangent)
-    if type(value) is Dual:
-        return make_dual(value.level, rebased(value.primal, memory), value.tangent)
-    return memory
-
-
-class _Cotangents(dict):
-    def __missing__(self, node: Node) -> None:
-        return None
-
-
-def sweep_graph(
-    seeds: list[tuple[Node, Any]],
-    create_graph: bool = False,
-    retain_graph: bool = False,
-    wanted: Iterable[Node] | None = None,
-) -> dict[Node, Any]:
-    """Cotangents of the leaves that the seeds depend on, and of the nodes in `wanted`."""
-    order = reachable(node for node, _ in seeds)
-    keep = set(wanted or ())
-    for node in order:
-        if node.freed:
-            raise LevelError(
-                "backward through the graph a second time: what its rules read has been freed. "
-                "Pass retain_graph=True to the first backward or grad."
-            )
-    out = _sweep(order, seeds, create_graph, keep, False)
-    if any(has_nan(c) for c in out.values()):
-        with quiet():
-            out = _sweep(order, seeds, create_graph, keep, True)
-    if not retain_graph:
-        free(order)
-    return out
-
-
-def free(nodes: Iterable[Node]) -> None:
-    """Forget what the rules of these nodes would read."""
-    for node in nodes:
-        if node.entry is not None:
-            release = getattr(node.entry[2], "release", None)
-            if release is not None:
-                release()
-            node.entry, node.freed = None, True
-
-
-def reachable(roots: Iterable[Node]) -> list[Node]:
-    """All nodes under the roots, latest first, found without recursion."""
-    seen: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack.extend(node.parents)
-    return sorted(seen, key=lambda n: -n.serial)
-
-
-def _sweep(order: list[Node], seeds: list, create_graph: bool, keep: set, guarded: bool) -> dict:
-    g = _Cotangents()
-    for node, ct in seeds:
-        g[node] = ct if g[node] is None else g[node] + ct
-    found = {}
-    reached = {node for node, _ in seeds}
-    for node in order:
-        ct = g.pop(node, None)
-        if ct is not None:
-            for hook in node.hooks or ():
-                ct = hook(ct)
-            if node in keep or node.entry is None:
-                found[node] = ct
-        elif node not in reached:
-            continue
-        if node.entry is None:
-            continue
-        reached.update(node.parents)
-        if ct is None and node.entry[0] is not pull_custom:
-            continue
-        check_versions(node)
-        entry = with_output(node.entry, node) if create_graph else plain(node.entry)
-        pull = entry[0]
-        pull = getattr(pull, "guarded", pull) if guarded else pull
-        # A custom function hears of an undefined cotangent too.
-        ct = [None] * len(entry[5]) if ct is None else ct
-        pull(ct, entry, g, _NEVER if create_graph else set())
-    return found
-
-
-class _Never(set):
-    """No cotangent is owned: under create_graph nothing is added to in place."""
-
-    def __contains__(self, x: object) -> bool:
-        return False
-
-    def add(self, x: Any) -> None:
-        pass
-
-
-_NEVER = _Never()
-
-
-def plain(entry: tuple) -> tuple:
-    """The entry with the plain values under its graph values."""
+def readable(node: Node, create_graph: bool) -> tuple:
+    """The entry of a node with what a sweep reads: plain values, or those of the graph."""
+    entry = node.entry
+    assert entry is not None
     if entry[0] is pull_part or entry[3] is None:
         return entry
-    args = tuple([a.primal if type(a) is GraphValue else a for a in entry[3]])
-    return (*entry[:3], args, *entry[4:])
-
-
-def with_output(entry: tuple, node: Node) -> tuple:
-    """The entry with its saved output as a value of the graph again."""
-    if entry[0] is pull_part or len(entry) < 6:
-        return entry
+    args = tuple([_read(a, create_graph) for a in entry[3]])
     out = entry[5]
     if isinstance(out, tuple):
-        out = tuple(
-            o if isinstance(o, Spec) else part(o, node, j, len(out)) for j, o in enumerate(out)
-        )
-    elif out is not None and not isinstance(out, Spec):
-        out = graph_value(out, node)
-    return (*entry[:5], out, *entry[6:])
+        outs = enumerate(map(_unpacked, out))
+        out = tuple(_output(o, node, create_graph, (j, len(out))) for j, o in outs)
+    else:
+        out = _output(_unpacked(out), node, create_graph, None)
+    return (*entry[:3], args, entry[4], out, *entry[6:])
+
+
+def _unpacked(x: Any) -> Any:
+    if type(x) is not _Packed:
+        return x
+    value = raw(x.unpack(x.kept))
+    return value if x.node is None else graph_value(value, x.node)
+
+
+def _read(x: Any, create_graph: bool) -> Any:
+    x = _unpacked(x)
+    return x.primal if type(x) is GraphValue and not create_graph else x
+
+
+def _output(x: Any, node: Node, create_graph: bool, place: tuple[int, int] | None) -> Any:
+    """A saved output; in a recorded sweep a value of the graph again."""
+    if not create_graph or type(x) is not np.ndarray:
+        return x
+    return graph_value(x, node) if place is None else part(x, node, *place)

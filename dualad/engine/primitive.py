@@ -202,9 +202,7 @@ class Elementwise(Primitive):
         self.twice = twice
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        if self.complex is not None and any(
-            isinstance(a, TracedArray) and a.dtype.kind == "c" for a in args
-        ):
+        if self.complex is not None and any(map(is_complex, args)):
             return self.complex(*args)
         return super().__call__(*args, **params)
 
@@ -220,6 +218,7 @@ class Elementwise(Primitive):
         return fit(total, out)
 
     def _sum(self, tangents: tuple, out: Any, args: tuple, product: Any) -> Any:
+        args = tuple(map(wide, args))
         if product is not None or self.singular:
             with quiet():
                 return self._terms(tangents, out, with_numpy_zero(args), product)
@@ -238,6 +237,7 @@ class Elementwise(Primitive):
         p = self.partials[k]
         if p.constant is not None:
             return None if p.constant == 1.0 else p.constant
+        args = tuple(map(wide, args))
         if self.singular:
             with quiet():
                 return p.value(out, *with_numpy_zero(args))
@@ -254,9 +254,31 @@ class Elementwise(Primitive):
         return Spec(shape, dtype)
 
 
+def is_complex(a: Any) -> bool:
+    """Whether an operand, traced or constant, is complex."""
+    return type(a) is complex or (hasattr(a, "dtype") and a.dtype.kind == "c")
+
+
+def wide(a: Any) -> Any:
+    """A constant of few bits in as many as formulas need: -x and x - 1 of a uint8 wrap around."""
+    if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biu" and a.dtype != np.int64:
+        return a.astype(np.float64 if a.dtype == np.uint64 else np.int64)
+    return a
+
+
 def with_numpy_zero(args: tuple) -> tuple:
-    """The arguments with NumPy's zero for Python's, whose division would raise."""
-    return tuple([np.float64(a) if type(a) in (int, float) and a == 0 else a for a in args])
+    """The arguments with NumPy's zero for Python's, whose division would raise.
+
+    So is an integer beyond 64 bits, which formulas could not store in an array.
+    """
+    return tuple(
+        [
+            np.float64(a)
+            if type(a) is float and a == 0 or type(a) is int and (a == 0 or a.bit_length() > 63)
+            else a
+            for a in args
+        ]
+    )
 
 
 class Linear(Primitive):
@@ -270,6 +292,8 @@ class Linear(Primitive):
     spec:       (*args, **params) -> Spec; default: the operation on zeros.
     show:       (*names, **params) -> NumPy expression, for printing.
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
+    transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
+                the parents that are not None, where one pass over many arguments gives them all.
     """
 
     family = "linear"
@@ -285,6 +309,7 @@ class Linear(Primitive):
         spec: Callable[..., Spec] | None = None,
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
+        transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         name: str | None = None,
     ):
         super().__init__(impl, name)
@@ -296,6 +321,7 @@ class Linear(Primitive):
         self._spec = spec
         self.show = show
         self.add_into = add_into
+        self.transpose_all = transpose_all
 
     def transpose_in(self, k: int) -> Callable[..., Any] | None:
         if self.variadic:

@@ -69,7 +69,11 @@ class _Printer:
             for i, a in zip(parents, args, strict=True)
         ]
         if primitive.show is not None:
-            return primitive.show(*names, **{p: self.parameter(q) for p, q in params.items()})
+            shown = {
+                p: self.brackets(q) if p == "index" else self.parameter(q)
+                for p, q in params.items()
+            }
+            return primitive.show(*names, **shown)
         self.helpers[primitive.name] = _definition(primitive.impl)
         extra = [f"{p}={self.parameter(q)}" for p, q in params.items()]
         return f"{primitive.impl.__name__}({', '.join(names + extra)})"
@@ -93,6 +97,19 @@ class _Printer:
     def _factor(self, d: Any) -> str:
         c = self.constant(d)
         return f"({c})" if c.startswith("-") or c.startswith("complex") else c
+
+    def brackets(self, index: tuple) -> str:
+        """An index as it is written in brackets; trailing full slices are left out, unless ... is in it."""
+        items = list(index)
+        short = not any(k is Ellipsis for k in index)
+        while short and len(items) > 1 and isinstance(items[-1], slice) and items[-1] == slice(None):
+            items.pop()
+        shown = [self._slice(k) if isinstance(k, slice) else self.parameter(k) for k in items]
+        return ", ".join(shown) or "()"
+
+    def _slice(self, s: slice) -> str:
+        parts = ["" if q is None else self.parameter(q) for q in (s.start, s.stop, s.step)]
+        return ":".join(parts if s.step is not None else parts[:2])
 
     def parameter(self, p: Any) -> str:
         """A static parameter; indices are printed as they are written in brackets."""

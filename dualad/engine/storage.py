@@ -13,7 +13,7 @@ import numpy as np
 
 from .traced import raw
 
-__all__ = ["bump", "copy_into", "owner", "shares_memory", "version"]
+__all__ = ["bump", "copy_into", "overlap", "owner", "version"]
 
 _versions: dict[int, int] = {}
 
@@ -43,11 +43,12 @@ def bump(array: np.ndarray) -> None:
 
 def copy_into(target: np.ndarray, value: Any) -> None:
     """Write plain values into an array and count the write."""
-    np.copyto(target, value, casting="unsafe")
+    if value is not target:
+        np.copyto(target, value, casting="unsafe")
     bump(target)
 
 
-def shares_memory(a: Any, b: Any) -> bool:
+def overlap(a: Any, b: Any) -> bool:
     """Whether the plain values of two values lie in the same memory (by their bounds)."""
     a, b = raw(a), raw(b)
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)

@@ -120,6 +120,10 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
     for k, i in enumerate(parents):
         if i is None:
             continue
+        if primitive.transpose_all is not None:
+            for j, share in primitive.transpose_all(ct, parents, *args, **params):
+                add_cotangent(g, parents[j], unfit(share, like[j]))
+            return
         if primitive.add_into is not None and not isinstance(ct, TracedArray):
             if add_in_place(ct, primitive, params, g, i, own, like[k]):
                 continue

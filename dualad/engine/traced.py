@@ -364,8 +364,11 @@ def as_operand(x: Any) -> Any:
         return x if x.dtype is not OBJECT else stack_objects(x)
     if isinstance(x, (list, tuple)):
         return stack_objects(x)
+    if type(x) is range:
+        return np.asarray(x)
     if hasattr(x, "__array__") and not isinstance(x, PLAIN) and not hasattr(x, "__dualad_face__"):
-        raise foreign(type(x), "an operand")
+        if not hasattr(x, "__dualad_value__"):
+            raise foreign(type(x), "an operand")
     return x
 
 

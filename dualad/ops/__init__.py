@@ -30,7 +30,6 @@ from . import (
     padding,
     places,
     polynomials,
-    polynomials,
     predicates,
     products,
     python_functions,

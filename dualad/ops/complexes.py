@@ -15,7 +15,7 @@ from ..engine.inplace import link
 from ..engine.primitive import Linear, Opaque
 from ..engine.traced import Spec, buffer, frozen
 from .constants import sign
-from .registry import function, ufunc
+from .registry import CONSTANT, function, ufunc
 from .structure import cast
 
 __all__ = ["conjugate", "imag", "real"]
@@ -79,7 +79,7 @@ def np_conjugate(x: Any) -> Any:
     return conjugate(x) if is_complex(x) else buffer(frozen(x))
 
 
-@ufunc(np.sign)
+@ufunc(np.sign, result=CONSTANT)
 def np_sign(x: Any) -> Any:
     """Of a complex number z / |z|, with value and slope 0 at 0."""
     if not is_complex(x):

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import store
+from ..engine.inplace import link, store
 from ..engine.primitive import Linear
-from ..engine.traced import Spec
+from ..engine.traced import Spec, TracedArray
+from .indexing import index_set
 from .products import array_of, conj
 from .registry import function
 from .structure import reshape, sum_axes, transpose
@@ -183,8 +184,24 @@ def np_einsum(
     if plain is not None:
         result = einsum(*xs, subscripts=plain, optimize=optimize)
     else:
-        result = _simplified(subscripts, xs, optimize)
-    return result if out is None else store(out, result)
+        result = _simplified(subscripts, list(xs), optimize)
+    if out is not None:
+        return store(out, result)
+    return _as_view(subscripts, xs[0], result) if len(xs) == 1 else result
+
+
+def _as_view(subscripts: str, x: Any, result: Any) -> Any:
+    """The result as a view of the only operand, as NumPy gives it where nothing is summed."""
+    parsed, output = _parse(subscripts, (x.ndim,))
+    if result is x or set(parsed[0]) != set(output) or not isinstance(x, TracedArray):
+        return result
+
+    def put(base: Any, value: Any) -> Any:
+        at = np.einsum(subscripts, np.arange(x.size).reshape(x.shape))
+        flat = index_set(np.reshape(base, (-1,)), value, index=(at,))
+        return np.reshape(flat, x.shape)
+
+    return link(x, result, lambda base: _simplified(subscripts, [base], False), put)
 
 
 def _simplified(subscripts: str, xs: list[Any], optimize: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.codegen import install
-from ..engine.primitive import Elementwise
+from ..engine.primitive import Elementwise, unit
 from ..engine.traced import FUNCTIONS, UFUNCS
 
 __all__ = ["NAMESPACE", "elementwise"]
@@ -35,13 +35,13 @@ def power_slope(x: Any, y: Any) -> Any:
 def exponent_slope(out: Any, x: Any) -> Any:
     """d(x**y)/dy = x**y log x, with 0 for x = 0 and y >= 0; NaN for a negative real base."""
     positive = x > 0
-    slope = out * np.log(np.where(positive, x, 1))
+    slope = out * np.log(np.where(positive, x, 1) * unit(out))
     return np.where(positive, slope, np.where((x == 0) & (out <= 1), 0.0, np.nan))[()]
 
 
 def complex_exponent_slope(out: Any, x: Any) -> Any:
     """d(x**y)/dy = x**y log x for a complex base, with 0 for x = 0."""
-    return out * np.log(np.where(x == 0, 1, x))
+    return out * np.log(np.where(x == 0, 1, x) * unit(out))
 
 
 def over_square(a: Any, x: Any, y: Any) -> Any:
@@ -118,7 +118,8 @@ power       = elementwise(np.power,       "power_slope(x, y)", "exponent_slope(o
                           operator="**", singular=True, complex=lambda x, y: complex_power(x, y),
                           constant=("v >= 1", polynomial_power))
 float_power = elementwise(np.float_power, "power_slope(x, y)", "exponent_slope(out, x)",
-                          singular=True, complex=lambda x, y: complex_power(x, y))
+                          singular=True,
+                          complex=lambda x, y: complex_power(x * np.complex128(1), y))
 reciprocal  = elementwise(np.reciprocal,  "-out / x",             singular=True)
 sqrt        = elementwise(np.sqrt,        "0.5 / out",            singular=True)
 cbrt        = elementwise(np.cbrt,        "1 / (3 * out * out)",  singular=True)

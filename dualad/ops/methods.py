@@ -102,6 +102,8 @@ def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Any:
 @method("resize")
 def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
     """Another shape in place: the entries in C order, followed by zeros or cut off."""
+    if not new_shape or new_shape == (None,):
+        return  # as in NumPy: without a shape nothing changes
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     resize(self, tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),))
 

@@ -39,10 +39,10 @@ def scipy_remedy() -> str | None:
     if package is None:
         return None
     return (
-        f"scipy.{package} takes plain arrays only; what of SciPy differentiates is in {ROOT}.scipy "
-        f"(linalg, special, stats, signal). Put anything else into a function with a rule of your "
-        f"own (@{ROOT}.custom_jvp), or take {ROOT}.stop_gradient(x) where the derivative is not "
-        f"wanted"
+        f"scipy.{package} takes plain arrays only; what of SciPy differentiates is in "
+        f"{ROOT}.scipy (linalg, special, stats, signal). Put anything else into a function with a "
+        f"rule of your own (@{ROOT}.custom_jvp), or take {ROOT}.stop_gradient(x) where the "
+        "derivative is not wanted"
     )
 
 
@@ -60,28 +60,31 @@ def _offers(module: str, name: str) -> bool:
 
 def _scipy_functions(frame: FrameType | None) -> Iterator[tuple[str, str]]:
     """(subpackage, name) of the SciPy functions up to the first frame of somebody else."""
+    own = (__name__, f"{ROOT}.engine")
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(own):
+        frame = frame.f_back
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] not in ("scipy", "numpy", ROOT):
+        if module.partition(".")[0] not in ("scipy", "numpy"):
             return
-        if module.startswith("scipy.") and not module.startswith("scipy._"):
-            for name in _names_of(frame):
-                yield module.split(".")[1], name
+        for within, name in _names_of(frame, module):
+            if within.startswith("scipy.") and not within.startswith("scipy._"):
+                yield within.split(".")[1], name
         frame = frame.f_back
 
 
-def _names_of(frame: FrameType) -> Iterator[str]:
-    """The name of the running function, and of what it stands for as an object or a wrapper."""
-    yield frame.f_code.co_name
+def _names_of(frame: FrameType, module: str) -> Iterator[tuple[str, str]]:
+    """(module, name) of the running function, and of what it stands for: an object, a wrapped function."""
+    yield module, frame.f_code.co_name
     for local in ("self", *frame.f_code.co_freevars):
-        name = getattr(frame.f_locals.get(local), "__name__", None)
-        if name is not None:
-            yield name
+        wrapped = frame.f_locals.get(local)
+        if hasattr(wrapped, "__name__"):
+            yield getattr(wrapped, "__module__", None) or module, wrapped.__name__
     owner = frame.f_locals.get("self")
     if owner is not None:  # a distribution of scipy.stats, by its name or that of its class
         title = getattr(owner, "name", None) or type(owner).__name__.removesuffix("_gen")
         method = frame.f_code.co_name
-        yield title if method == "__call__" else f"{title}.{method}"
+        yield module, title if method == "__call__" else f"{title}.{method}"
 
 
 LOADERS.append(load_special)

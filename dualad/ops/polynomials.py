@@ -76,7 +76,7 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 @function(np.polydiv)
 def polydiv(u: Any, v: Any) -> Any:
-    """Quotient and remainder of two polynomials."""
+    """Quotient and remainder; leading zeros of the remainder are dropped, as NumPy does."""
     top, divisor = coefficients(u) + 0.0, coefficients(v) + 0.0
     degree = divisor.shape[0]
     quotient = []

@@ -113,7 +113,7 @@ matmul = Linear(
 @ufunc(np.matmul)
 def np_matmul(a: Any, b: Any) -> Any:
     """The matrix product."""
-    if a.ndim == 0 or b.ndim == 0:
+    if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:  # Python numbers have none
         raise ValueError("matmul: an operand has no axis, use * for scalars")
     return matmul(a, b)
 

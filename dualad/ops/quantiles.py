@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.inplace import store
-from ..engine.traced import TracedArray, as_operand, missing_rule, raw
+from ..engine.primitive import Opaque
+from ..engine.traced import TracedArray, as_operand, raw
 from .registry import function
 from .structure import axes_of
 
@@ -27,10 +28,28 @@ CONTINUOUS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-DISCRETE: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}
+#: The rank, counted from 0, of the one entry that is taken.
+DISCRETE: dict[str, Any] = {
+    "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q),
+    "nearest": lambda n, q: np.round((n - 1) * q),
+    "inverted_cdf": lambda n, q: np.ceil(n * q - 1),
+    "closest_observation": lambda n, q: _closest(n * q - 1.5),
+}
+#: The weight of the upper of two entries where the position is that of the lower, and else.
+HALVES = {"midpoint": (0, 0.5), "averaged_inverted_cdf": (0.5, 1.0)}
+METHODS = (*CONTINUOUS, *DISCRETE, *HALVES)
+
+
+def _closest(position: Any) -> Any:
+    """The next rank, but for a whole number that is odd: then that."""
+    below = np.floor(position)
+    return np.where((position == below) & (below % 2 == 1), below, below + 1)
 
 
 def _position(method: str, n: Any, q: Any) -> Any:
+    if method == "averaged_inverted_cdf":
+        return n * q - 1
     if method not in CONTINUOUS:
         return (n - 1) * q
     alpha, beta = CONTINUOUS[method]
@@ -72,12 +91,15 @@ def _between(low: Any, high: Any, t: Any, weak: bool) -> Any:
 
 def _at_quantiles(rows: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
     """The quantiles q (m,) of the first n entries of each sorted row, as (..., m)."""
-    position = _position(method, n, q)
     if method in DISCRETE:
-        return _ranked(rows, _integer(DISCRETE[method](position), n))
+        return _ranked(rows, _integer(DISCRETE[method](n, q), n))
+    position = _position(method, n, q)
     below = np.floor(position)
     low, high = (_ranked(rows, _integer(below + k, n)) for k in (0, 1))
-    t = position - below if method in CONTINUOUS else np.where(position == below, 0, 0.5)
+    if method in CONTINUOUS:
+        t = position - below
+    else:
+        t = np.where(position == below, *HALVES[method])
     return _between(low, high, t, weak)
 
 
@@ -89,8 +111,10 @@ def _checked(a: Any, q: Any, method: str, weights: Any) -> tuple[Any, Any]:
     a, q = as_operand(a), as_operand(q)
     a = a if isinstance(a, TracedArray) else np.asarray(a)
     q = q if isinstance(q, TracedArray) else np.asarray(q)
-    if weights is not None or method not in (*CONTINUOUS, *DISCRETE, "midpoint"):
-        raise missing_rule(f"numpy.quantile with method={method!r} or weights")
+    if method not in METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
+    if weights is not None and method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     if np.dtype(a.dtype).kind == "c":
         raise TypeError("a must be an array of real numbers")
     if not np.all((raw(q) >= 0) & (raw(q) <= 1)):
@@ -118,7 +142,10 @@ def _quantile(
     rows, kept = _rows(a, axis)
     if rows.shape[-1] == 0:
         raise IndexError("the quantile of no entries is not defined")
-    result = _at_quantiles(rows, rows.shape[-1], np.ravel(q), method, weak)
+    if weights is None:
+        result = _at_quantiles(rows, rows.shape[-1], np.ravel(q), method, weak)
+    else:
+        result = _weighted(rows, a, weights, axis, q, kept)
     result = _where_any(np.any(np.isnan(rows), -1), result)
     return _finish(result, rows.shape[:-1], q, kept, keepdims, out)
 
@@ -130,9 +157,58 @@ def _nanquantile(
     rows, kept = _rows(a, axis)
     n = np.count_nonzero(~np.isnan(rows), -1, keepdims=True)
     _warn_if_empty(n)
-    result = _at_quantiles(rows, n, np.ravel(q), method, weak)
+    if weights is None:
+        result = _at_quantiles(rows, n, np.ravel(q), method, weak)
+    else:
+        result = _weighted(rows, a, weights, axis, q, kept)
     result = _where_any(n[..., 0] == 0, result)
     return _finish(result, rows.shape[:-1], q, kept, keepdims, out)
+
+
+# --- weights -------------------------------------------------------------------------------------
+
+
+def _weighted(rows: Any, a: Any, weights: Any, axis: Any, q: Any, kept: tuple) -> Any:
+    """The entries at which the sum of weights reaches a share q; NaN have no weight."""
+    w = as_operand(weights)
+    w = w if isinstance(w, TracedArray) else np.asarray(w)
+    if w.shape != a.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        axes = axes_of(axis, a.ndim)
+        if w.shape != tuple(a.shape[k] for k in axes):
+            raise ValueError(
+                "Shape of weights must be consistent with shape of a along specified axis."
+            )
+        order = tuple(np.argsort(axes).tolist())
+        whole = tuple(n if k == 1 else 1 for n, k in zip(a.shape, kept, strict=True))
+        w = np.broadcast_to(np.reshape(np.transpose(w, order), whole), a.shape)
+    if np.any(raw(w) < 0):
+        raise ValueError("Weights must be non-negative.")
+    places = weighted_places(rows, _rows(w, axis)[0], np.ravel(q))
+    return np.take_along_axis(rows, places, -1)
+
+
+def _weighted_places(rows: Any, weights: Any, q: Any) -> Any:
+    places = np.zeros((*rows.shape[:-1], q.shape[-1]), np.intp)
+    for at in np.ndindex(rows.shape[:-1]):
+        order = np.argsort(rows[at])
+        order = order[: np.count_nonzero(~np.isnan(rows[at]))]
+        if order.size:
+            share = np.cumsum(weights[at][order], dtype=np.float64)
+            if not np.isfinite(share[-1]) or share[-1] == 0:
+                raise ValueError("Weights included NaN, inf or were all zero.")
+            share = (share / share[-1]).astype(np.result_type(q, np.float16))
+            share = np.where(share == 0, -1, share)
+            rank = np.minimum(np.searchsorted(share, q, side="left"), order.size - 1)
+            places[at] = order[rank]
+    return places
+
+
+weighted_places = Opaque(_weighted_places, name="weighted_places")
+
+
+# --- NumPy's names -------------------------------------------------------------------------------
 
 
 def _warn_if_empty(n: Any) -> None:

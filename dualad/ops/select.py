@@ -293,7 +293,7 @@ def np_sort(
 
 @function(np.sort_complex)
 def np_sort_complex(a: Any) -> Any:
-    ordered = np.sort(a, 0)
+    ordered = np.sort(a)
     return ordered if np.dtype(a.dtype).kind == "c" else ordered + 0j
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -147,9 +147,16 @@ BOUND.update(
 
 
 def _cut(ct: Any, k: int, *xs: Any, axis: int) -> Any:
-    start = sum(x.shape[axis] for x in xs[:k])
-    at = (slice(None),) * axis + (slice(start, start + xs[k].shape[axis]),)
-    return getitem(ct, index=at + (slice(None),) * (ct.ndim - axis - 1))
+    return next(share for _, share in _cut_all(ct, (None,) * k + (k,), *xs, axis=axis))
+
+
+def _cut_all(ct: Any, parents: tuple, *xs: Any, axis: int) -> Iterator[tuple[int, Any]]:
+    start, before, behind = 0, (slice(None),) * axis, (slice(None),) * (ct.ndim - axis - 1)
+    for k, (x, i) in enumerate(zip(xs, parents, strict=False)):
+        stop = start + x.shape[axis]
+        if i is not None:
+            yield k, getitem(ct, index=(*before, slice(start, stop), *behind))
+        start = stop
 
 
 def _concat_batch(args: tuple, mine: tuple, axis: int) -> Any:
@@ -172,6 +179,7 @@ concat = Linear(
     batch=_concat_batch,
     spec=_concat_spec,
     show=lambda *xs, axis: f"np.concatenate(({', '.join(xs)},), axis={axis})",
+    transpose_all=_cut_all,
     name="concatenate",
 )
 
@@ -190,6 +198,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """A NumPy axis argument as a tuple of axes."""
     if axis is None:
         return tuple(range(ndim))
+    if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
+        return ()  # NumPy reduces a number along its only axis, as if it had one
     axes = tuple(axis_of(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     if len(set(axes)) != len(axes):
         raise ValueError("duplicate value in 'axis'")

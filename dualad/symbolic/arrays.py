@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from .entries import chosen, entry, expression
+from .entries import chosen, entry, expression, number
 from .errors import REMEDY, NotSymbolicError
 from .value import FUNCTIONS, Symbolic, apply, entries_of, store, symbolic, wrapped
 
@@ -49,14 +49,25 @@ def plain(x: Any) -> Any:
 
 
 def given_back(x: Any) -> Any:
-    return type(x)(map(given_back, x)) if type(x) in (list, tuple) else wrapped(x)
+    """Results of NumPy, whose own zeros and ones become expressions; views stay views."""
+    if type(x) in (list, tuple):
+        return type(x)(map(given_back, x))
+    out = wrapped(x)
+    plain_numbers = any(not isinstance(e, sympy.Basic) for e in out.entries.ravel())
+    return Symbolic(entries_of(out.entries)) if plain_numbers else out
 
 
-def by_numpy(f: Any) -> Callable[..., Any]:
+def by_numpy(f: Any, prepare: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A NumPy function on arrays of expressions; arithmetic prepares truth values as 0 and 1."""
+
+    def given(x: Any) -> Any:
+        x = plain(x)
+        return prepare(x) if prepare is not None and isinstance(x, np.ndarray) else x
+
     def call(*args: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
         kwargs.pop("dtype", None)
-        result = given_back(f(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
+        result = given_back(f(*map(given, args), **{k: given(v) for k, v in kwargs.items()}))
         return result if out is None else store(out, result)
 
     return call
@@ -70,12 +81,16 @@ for _f in (
     *(np.repeat, np.tile, np.roll, np.flip, np.fliplr, np.flipud, np.rot90, np.take, np.compress),
     *(np.take_along_axis, np.resize, np.pad, np.atleast_1d, np.atleast_2d, np.atleast_3d),
     *(np.diag, np.diagflat, np.diagonal, np.trace, np.tril, np.triu, np.matrix_transpose),
-    *(np.sum, np.prod, np.cumsum, np.cumprod, np.diff, np.ediff1d, np.trapezoid),
-    *(np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.einsum),
-    *(np.convolve, np.correlate, np.polyval, np.vander, np.linalg.multi_dot, np.copy),
-    np.linalg.matrix_transpose,
+    *(np.copy, np.linalg.matrix_transpose),
 ):
     FUNCTIONS[_f] = by_numpy(_f)
+
+for _f in (
+    *(np.sum, np.prod, np.cumsum, np.cumprod, np.diff, np.ediff1d, np.trapezoid),
+    *(np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.einsum),
+    *(np.convolve, np.correlate, np.polyval, np.vander, np.linalg.multi_dot),
+):
+    FUNCTIONS[_f] = by_numpy(_f, np.frompyfunc(number, 1, 1))
 
 for _name in ("matmul", "vecdot", "matvec", "vecmat"):
     _ufunc = getattr(np, _name, None)

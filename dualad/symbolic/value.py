@@ -63,6 +63,8 @@ class Symbolic(NDArrayOperatorsMixin):
 
     __slots__ = ("entries",)
     __array_priority__ = 3000.0
+    #: Another kind of value: the engine passes it on to the functions and rules of users.
+    __dualad_value__ = True
     __hash__ = object.__hash__
     entries: np.ndarray
 
@@ -233,11 +235,11 @@ class Symbolic(NDArrayOperatorsMixin):
     def reshape(self, *shape: Any, order: Any = "C") -> Symbolic:
         return Symbolic(self.entries.reshape(*shape, order=order))
 
-    def ravel(self) -> Symbolic:
-        return Symbolic(self.entries.ravel())
+    def ravel(self, order: Any = "C") -> Symbolic:
+        return Symbolic(self.entries.ravel(order))
 
-    def flatten(self) -> Symbolic:
-        return Symbolic(self.entries.flatten())
+    def flatten(self, order: Any = "C") -> Symbolic:
+        return Symbolic(self.entries.flatten(order))
 
     def transpose(self, *axes: Any) -> Symbolic:
         return Symbolic(self.entries.transpose(*axes))

@@ -90,9 +90,7 @@ class ForwardJacobian(_Jacobian):
         blocks = [split_columns(r, inputs) for r in rows]
         return value, blocks, tree, faces, inputs, trees, aux
 
-    def _chunk(
-        self, f: Callable[..., Any], inputs: list, trees: list, lo: int, hi: int
-    ) -> tuple:
+    def _chunk(self, f: Callable[..., Any], inputs: list, trees: list, lo: int, hi: int) -> tuple:
         blocks = basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi)
         return push_many(f, inputs, trees, blocks, hi - lo, self.has_aux)
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.grad_mode import recording
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, variable
 from ..engine.recorded import Recorded, recorded
+from ..engine.shape import fit
 from ..engine.tape import kept, sweep
 from ..engine.traced import Spec, spec_of
 from ..engine.tree import flatten, flatten_like
-from ..engine.shape import fit
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
@@ -35,7 +36,18 @@ __all__ = [
 class Recording:
     """A function run once on recorded tangents: its outputs, its tape, how they are wrapped."""
 
-    __slots__ = ("aux", "f", "faces", "has_aux", "inputs", "out", "out_tree", "tape", "trees", "variables")
+    __slots__ = (
+        "aux",
+        "f",
+        "faces",
+        "has_aux",
+        "inputs",
+        "out",
+        "out_tree",
+        "tape",
+        "trees",
+        "variables",
+    )
 
     def __init__(
         self,
@@ -52,7 +64,7 @@ class Recording:
         if lasting:
             for i in self.inputs:
                 i.value = kept(i.value)
-        with Level(name) as level:
+        with recording(), Level(name) as level:
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             result, aux = split_aux(f(*rebuild(self.trees, leaves)), has_aux)

@@ -9,7 +9,8 @@ from typing import Any
 import mpmath
 import sympy
 
-from ..symbolic.steps import MPMATH
+from ..symbolic.steps import LOCALLY_CONSTANT, MPMATH
+from .pieces import boundaries
 from .proof import Counterexample, Numeric
 from .region import SIMPLE, Region
 
@@ -21,6 +22,7 @@ WORKING = 70
 #: A difference is real if it is larger than this and stays when the precision is doubled.
 NOTICED = mpmath.mpf(10) ** -40
 POINTS = 16
+INFINITE = (sympy.zoo, sympy.oo, -sympy.oo)
 
 
 class Sampler:
@@ -38,8 +40,10 @@ class Sampler:
         self.symbols = [s for s in region.symbols if s in used]
         self.symbols += sorted(used - set(region.symbols), key=str)
         self.f = sympy.lambdify(
-            self.symbols, [claimed, exact], modules=[MPMATH, "mpmath"], cse=True
+            self.symbols, [_finite(claimed), _finite(exact)], modules=[MPMATH, "mpmath"], cse=True
         )
+        self.edges = boundaries(claimed - exact)
+        self.jumps = {s.args[0] for s in (claimed - exact).atoms(*LOCALLY_CONSTANT)}
         self.seen: list[dict[Any, Any]] = []
         self.worst = mpmath.mpf(0)
 
@@ -72,16 +76,22 @@ class Sampler:
     def differs(self, point: dict[Any, Any]) -> bool:
         """Whether the two values differ at a point, at two precisions."""
         first = self.gap(point)
-        if first is None or first < NOTICED:
+        if first is None or first < NOTICED or self.on_an_edge(point):
             return False
         second = self.gap(point, 2 * WORKING)
         return second is not None and abs(second - first) < first / 10**5
+
+    def on_an_edge(self, point: dict[Any, Any]) -> bool:
+        """Whether a point lies between pieces, where there is no derivative to compare with."""
+        return any(e.subs(point).is_zero for e in self.edges) or any(
+            u.subs(point).is_integer for u in self.jumps
+        )
 
     def search(self) -> dict[Any, Any] | None:
         """A point where the two differ; otherwise `seen` and `worst` say what was looked at."""
         for point in self.region.points(self.symbols, self.seed, 40 * POINTS):
             gap = self.gap(point)
-            if gap is None:
+            if gap is None or self.on_an_edge(point):
                 continue
             self.seen.append(point)
             if gap > NOTICED and self.differs(point):
@@ -131,9 +141,12 @@ class Sampler:
 
     def report(self) -> Numeric:
         """What was looked at without a difference."""
-        return Numeric(
-            len(self.seen), self.region.describe(), DIGITS, mpmath.nstr(self.worst, 2)
-        )
+        return Numeric(len(self.seen), self.region.describe(), DIGITS, mpmath.nstr(self.worst, 2))
+
+
+def _finite(e: Any) -> Any:
+    """What is infinite on some piece is no number to compare."""
+    return sympy.sympify(e).xreplace(dict.fromkeys(INFINITE, sympy.nan))
 
 
 def _short(difference: Any) -> str:

@@ -144,6 +144,7 @@ class Proof:
         return next((e.counterexample for e in self.entries if e.counterexample), None)
 
     def count(self, verdict: str) -> int:
+        """How many entries have this verdict."""
         return sum(e.verdict == verdict for e in self.entries)
 
     def table(self) -> str:
@@ -158,6 +159,14 @@ class Proof:
                 lines.append(f"  {'':<{width}}  difference {e.counterexample.difference}")
         lines += [f"  kink {k}" for k in self.kinks]
         lines += [f"  {v!r} was read as {e}" for v, e in self.readings.items()]
+        return "\n".join(lines)
+
+    def markdown(self) -> str:
+        """The verdicts as a Markdown table."""
+        lines = ["| entry | verdict | how, or why not |", "| --- | --- | --- |"]
+        for e in self.entries:
+            because = e.because.replace("|", "\\|")
+            lines.append(f"| {e.name} | {e.verdict} | {because} |")
         return "\n".join(lines)
 
     def _counts(self) -> str:

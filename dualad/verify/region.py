@@ -38,7 +38,7 @@ class Variable:
         self.integer = "integer" in words
         self.array = np.empty(shape, object)
         self.parts: list[tuple[str, list[tuple[Any, Any]]]] = []
-        facts = {w: True for w in words - {"complex", "real"}}
+        facts = dict.fromkeys(words - {"complex", "real"}, True)
         for at in np.ndindex(shape):
             label = name + (f"[{', '.join(map(str, at))}]" if at else "")
             if "complex" in words:
@@ -117,7 +117,9 @@ class Region:
                 elif isinstance(op, ast.NotEq):
                     self.different.append(sympy.sympify(a - b))
                 else:
-                    raise ArgumentError(f"the assumption {text!r} uses a comparison other than <, >")
+                    raise ArgumentError(
+                        f"the assumption {text!r} uses a comparison other than <, >"
+                    )
 
     def _side(self, node: ast.expr) -> Any:
         scope: dict[str, Any] = {v.name: v.array for v in self.variables}
@@ -172,7 +174,7 @@ class Region:
 
 
 def _facts(text: str) -> Iterator[tuple[str, str]]:
-    """What a comparison of a name with zero, or with a number on its far side, says of its sign."""
+    """What a comparison of a name with a number says of its sign."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:

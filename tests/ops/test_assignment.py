@@ -113,3 +113,44 @@ def test_traced_values_cannot_go_into_plain_arrays():
 def test_refused(write, error):
     with pytest.raises(error):
         dualad.jvp(writes(write), (X,), (X,))
+
+
+# --- sizes that change ---------------------------------------------------------------------------
+
+
+def test_resize_in_place_cuts_off_or_appends_zeros():
+    def f(x):
+        y = x.copy()
+        y.resize((2, 4), refcheck=False)
+        z = x * 1.0
+        z.resize(3)
+        return y, z
+
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    flat = np.append(x, [0.0, 0.0])
+    got = dualad.jvp(f, (x,), (x,))[1]
+    assert [g.tolist() for g in got] == [flat.reshape(2, 4).tolist(), flat[:3].tolist()]
+
+
+def test_an_array_with_views_keeps_its_size():
+    def f(x):
+        y = x.copy()
+        row = y[0]
+        with pytest.raises(ValueError, match="cannot resize"):
+            y.resize(2)
+        with pytest.raises(ValueError, match="cannot resize"):
+            row.resize(2)
+        return y
+
+    x = np.ones((2, 3))
+    dualad.jvp(f, (x,), (x,))
+
+
+def test_copying_into_an_object_array_keeps_the_numbers_traced():
+    def f(x):
+        y = np.empty(3, dtype=object)
+        np.copyto(y, x)
+        return y
+
+    x = np.array([1.0, 2.0, 3.0])
+    assert dualad.jvp(f, (x,), (x,))[1].tolist() == [1.0, 2.0, 3.0]

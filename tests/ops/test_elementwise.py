@@ -291,9 +291,7 @@ def slope_functions(f, points, k):
     yield np.array([dualad.grad(lambda v: moved(v, r))(r[k]) for r in rows])
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(NAMES) - {"polynomial_power", *COMPLEX_ENTRIES})
-)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"polynomial_power", *COMPLEX_ENTRIES}))
 def test_slopes_are_accurate(name):
     """Within a few rounding errors of 700-digit arithmetic, in both modes."""
     f = function_of(name)

@@ -143,3 +143,29 @@ def test_float32_stays_float32():
     for f in (np.diff, np.gradient, np.trapezoid, lambda v: np.linspace(v[0], v[1], 4)):
         y, moved = dualad.jvp(f, (x,), (x,))
         assert y.dtype == moved.dtype == f(x).dtype == np.float32
+
+
+# --- phases --------------------------------------------------------------------------------------
+
+
+def test_unwrapping_adds_periods_that_carry_no_derivative():
+    p = np.array([0.0, 3.0, 6.5, 1.0, -2.0, 7.0, 30.0])
+    t = np.arange(7.0)
+    for f in (
+        np.unwrap,
+        lambda x: np.unwrap(x, discont=4.0),
+        lambda x: np.unwrap(x, period=5.0),
+        lambda x: np.unwrap(x.reshape(7, 1), axis=0).ravel(),
+    ):
+        close(dualad.jvp(f, (p,), (t,)), (f(p), t))
+        close(dualad.grad(lambda x: np.sum(f(x) * t))(p), t)
+    batch = np.stack([p, 2 * p])
+    close(dualad.vmap(np.unwrap)(batch), np.unwrap(batch))
+
+
+def test_the_period_of_unwrapping_counts_as_often_as_it_is_added():
+    p, t = np.array([0.0, 4.0, 8.0, 1.0]), np.zeros(4)
+    f = lambda x, d: np.unwrap(x, period=d)
+    turns = (f(p, 3.0) - p) / 3.0
+    value, tangent = dualad.jvp(f, (p, 3.0), (t, 1.0))
+    close((value, tangent), (f(p, 3.0), np.rint(turns)))

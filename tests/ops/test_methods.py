@@ -352,7 +352,6 @@ NO_ATTRIBUTE = [
     "tofile",
     "dump",
     "byteswap",
-    "resize",
 ]
 
 

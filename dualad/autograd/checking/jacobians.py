@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.grad_mode import no_grad
-from ...engine.graph import sweep_graph
+from ...engine.backprop import sweep_graph
 from .differences import Differences
 from .subject import Subject, Variable
 

@@ -174,7 +174,9 @@ def _normal_logpdf(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool 
         outside: Any = False
     else:
         symmetric = (cov + np.swapaxes(cov, -1, -2)) / 2
-        weighted = (np.linalg.pinv(symmetric, rtol=1e6 * np.finfo(float).eps) @ dev[..., None])[..., 0]
+        weighted = (np.linalg.pinv(symmetric, rtol=1e6 * np.finfo(float).eps) @ dev[..., None])[
+            ..., 0
+        ]
         w, v = np.linalg.eigh(symmetric)
         log_det = np.sum(np.where(kept, np.log(np.where(kept, w, 1.0)), 0.0))
         rank = np.sum(kept)
@@ -208,6 +210,7 @@ def _bivariate(h: float, k: float, rho: float) -> float:
 
 def _plain_probability(z: Any, r: Any, options: tuple) -> Any:
     """P(Z < z) of standard normal numbers with correlations r; SciPy's from three dimensions on."""
+    r = (r + r.T) / 2
     if len(z) == 1:
         return special.ndtr(z[0])
     if len(z) == 2:
@@ -291,7 +294,12 @@ class _MultivariateNormal(_Drop):
     """scipy.stats.multivariate_normal: both entries of a covariance have half of its slope."""
 
     def __call__(
-        self, mean: Any = None, cov: Any = 1, allow_singular: bool = False, seed: Any = None, **kwds: Any
+        self,
+        mean: Any = None,
+        cov: Any = 1,
+        allow_singular: bool = False,
+        seed: Any = None,
+        **kwds: Any,
     ) -> _Frozen:
         functions = ("pdf", "logpdf", "cdf", "logcdf")
         return _Frozen(self, functions, (mean, cov, allow_singular), kwds)

@@ -48,8 +48,9 @@ def _padded(diagonal: Any, k: int) -> Any:
 
 def _band(diagonals: dict[int, Any], below: int, above: int, n: int) -> Any:
     """The array that stores a band of these diagonals."""
+    dtype = diagonals[0].dtype
     rows = [
-        _padded(diagonals[k], k) if k in diagonals else np.zeros(n)
+        _padded(diagonals[k], k) if k in diagonals else np.zeros(n, dtype)
         for k in range(above, -below - 1, -1)
     ]
     return np.stack(rows)
@@ -67,7 +68,7 @@ def _times(ab: Any, above: int, x: Any) -> Any:
     for k, d in _diagonals(ab, above).items():
         n = d.shape[0]
         term = np.reshape(d, (n, 1)) * (x[k:] if k >= 0 else x[:n])
-        filler = np.zeros((abs(k), x.shape[1]))
+        filler = np.zeros((abs(k), x.shape[1]), x.dtype)
         term = np.concatenate([term, filler] if k >= 0 else [filler, term])
         total = term if total is None else total + term
     return total
@@ -186,7 +187,7 @@ def cholesky_banded(ab: Any, lower: bool = False) -> Any:
     factor = cholesky(hermitian_of_band(ab, lower), lower, check_finite=False)
     width, n = ab.shape[0] - 1, ab.shape[1]
     below, above = (width, 0) if lower else (0, width)
-    inside = {k: np.ones(n - abs(k)) for k in range(-below, above + 1) if abs(k) < n}
+    inside = {k: np.ones(n - abs(k), ab.dtype) for k in range(-below, above + 1) if abs(k) < n}
     moved = {k: np.diagonal(factor, k) for k in inside}
     return _band(moved, below, above, n) + ab * (1 - _band(inside, below, above, n))
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.primitive import Composite, Linear
-from ...engine.traced import Spec
+from ...engine.traced import Spec, raw
 from ..dropin import drop_in, matrix, operand
 from ..linalg import adjoint
 
@@ -104,6 +104,10 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: Any = None) -> Any:
 # --- Riccati -------------------------------------------------------------------------------------
 
 
+def _hermitian_part(x: Any) -> Any:
+    return (x + adjoint(x)) / 2
+
+
 #: The share of each argument a, b, q, r, e, s in what moves at fixed X: each with its adjoint.
 CONTINUOUS = (
     lambda t, x, closed, gain, e: adjoint(e) @ x @ t,
@@ -131,7 +135,7 @@ def _rules(shares: tuple, gain_of: Any, solve_for: Any) -> list[Any]:
             t: Any, x: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, balanced: bool
         ) -> Any:
             e = np.eye(a.shape[-1]) if e is None else e
-            gain = gain_of(x, a, b, r, e, 0 if s is None else adjoint(s))
+            gain = gain_of(x, a, b, _hermitian_part(r), e, 0 if s is None else adjoint(s))
             closed = a - b @ gain
             half = share(t, x, closed, gain, e)
             back = np.linalg.inv(e)
@@ -147,8 +151,21 @@ def _discrete_gain(x: Any, a: Any, b: Any, r: Any, e: Any, s: Any) -> Any:
     return np.linalg.solve(r + pressed @ b, pressed @ a + s)
 
 
+def _solver(solve: Any) -> Any:
+    """SciPy's solver on the Hermitian parts of q and r, along which alone they may move.
+
+    With an e it is called without balancing, which it does not undo rightly there.
+    """
+
+    def impl(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, balanced: bool) -> Any:
+        q, r = _hermitian_part(q), _hermitian_part(r)
+        return solve(a, b, q, r, e, s, balanced and e is None)
+
+    return impl
+
+
 continuous_riccati = Composite(
-    lambda a, b, q, r, e, s, balanced: sp.solve_continuous_are(a, b, q, r, e, s, balanced),
+    _solver(sp.solve_continuous_are),
     *_rules(
         CONTINUOUS,
         lambda x, a, b, r, e, s: np.linalg.solve(r, adjoint(b) @ x @ e + s),
@@ -157,7 +174,7 @@ continuous_riccati = Composite(
     name="scipy.linalg.solve_continuous_are",
 )
 discrete_riccati = Composite(
-    lambda a, b, q, r, e, s, balanced: sp.solve_discrete_are(a, b, q, r, e, s, balanced),
+    _solver(sp.solve_discrete_are),
     *_rules(
         DISCRETE,
         _discrete_gain,
@@ -169,6 +186,9 @@ discrete_riccati = Composite(
 
 def _riccati(primitive: Any, matrices: tuple, balanced: bool) -> Any:
     operands = [None if m is None else np.atleast_2d(operand(m)) for m in matrices]
+    for name, m in zip("qr", map(raw, operands[2:4]), strict=True):
+        if np.any(np.abs(m - adjoint(m)) > 1e-12 * np.max(np.abs(m), initial=0)):
+            raise ValueError(f"Matrix {name} should be symmetric/hermitian.")
     return primitive(*operands, balanced=bool(balanced))
 
 

@@ -41,10 +41,6 @@ __all__ = [
 ]
 
 
-#: SciPy takes imaginary parts within a million times this for rounding.
-EPSILON = np.finfo(float).eps
-
-
 # --- the derivative of any analytic function -----------------------------------------------------
 
 
@@ -128,7 +124,7 @@ def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True) 
         raise ValueError(f"Unknown implementation {method}")
     dtype = np.result_type(A.dtype, np.float64)
     along = derivative(A, E, function="expm", more=(), dtype=dtype)
-    return (expm(A), along) if compute_expm else along
+    return (expm(A.astype(dtype)), along) if compute_expm else along
 
 
 def _even(a: Any) -> Any:
@@ -193,9 +189,9 @@ def _require_regular(a: Any, name: str) -> None:
     tiny = a.shape[-1] * np.finfo(s.dtype).eps
     if np.any(s[..., -1:] <= tiny * s[..., :1]):
         raise SingularPointError(
-            f"scipy.linalg.{name} has no derivative here: a matrix of shape {a.shape} is singular. "
-            f"Move the point off the singularity (a + eps * np.eye(n)), or take "
-            f"dualad.stop_gradient(a)."
+            f"scipy.linalg.{name} has no derivative here: a matrix of shape {a.shape} is "
+            "singular. Move the point off the singularity (a + eps * np.eye(n)), or take "
+            "dualad.stop_gradient(a)."
         )
 
 
@@ -275,5 +271,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: Any = True) -> Any:
             "sqrtm, fractional_matrix_power, cosm and their kin, which have one everywhere."
         )
     out = (v * func(w + 0j)) @ np.linalg.inv(v)
-    is_real = A.dtype.kind != "c" and np.allclose(raw(imag(out)), 0, atol=1e6 * EPSILON)
+    eps = np.finfo(out.dtype).eps
+    rounding = (1e6 if eps < 1e-12 else 1e3) * eps  # SciPy's limits
+    is_real = A.dtype.kind != "c" and np.allclose(raw(imag(out)), 0, atol=rounding)
     return real(out) if is_real else out

@@ -161,7 +161,8 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Any:
 
 def _ldl_rule(t: Any, out: tuple, a: Any, lower: bool, hermitian: bool) -> tuple:
     """L^-1 dA L^-* = L^-1 dL D + dD + D (L^-1 dL)^*, of which D and dD hold blocks of order 2."""
-    flip = adjoint if hermitian else transposed
+    flip, read = (adjoint, _hermitian) if hermitian else (transposed, symmetric)
+    t = read(t, lower)
     factor, d, order = out
     factor = rows_of(factor, order)
     inverse = np.linalg.inv(factor)
@@ -182,5 +183,4 @@ ldl_parts = Composite(
 @drop_in(sp.ldl, A=2)
 def ldl(A: Any, lower: bool = True, hermitian: bool = True) -> tuple:
     """scipy.linalg.ldl: the pivots and the sizes of the blocks of D are locally constant."""
-    read = _hermitian if hermitian else symmetric
-    return ldl_parts(read(matrix(A), lower), lower=bool(lower), hermitian=bool(hermitian))
+    return ldl_parts(matrix(A), lower=bool(lower), hermitian=bool(hermitian))

@@ -114,6 +114,7 @@ def rq(a: Any, mode: str = "full") -> Any:
 _gesvd = Opaque(
     lambda a, full: tuple(sp.svd(a, full, check_finite=False, lapack_driver="gesvd")),
     name="scipy.linalg.svd",
+    builtin=False,
 )
 
 
@@ -246,7 +247,7 @@ def _plain_schur(a: Any, output: str, sort: Any) -> tuple:
     return t, z, np.array(count[0] if count else 0), np.diagonal(t).copy(), v
 
 
-_schur = Opaque(_plain_schur, name="scipy.linalg.schur")
+_schur = Opaque(_plain_schur, name="scipy.linalg.schur", builtin=False)
 
 
 @drop_in(sp.schur, a=2)
@@ -290,7 +291,8 @@ def _reflector(x: Any) -> tuple[Any, Any]:
             "subdiagonal, and the reflection jumps. Move the point off it, or take "
             "dualad.stop_gradient(a)."
         )
-    beta = -np.where(constant(lead_real) >= 0, 1.0, -1.0) * np.linalg.norm(x)
+    length = np.linalg.norm(x)
+    beta = np.where(constant(lead_real) >= 0, -length, length)
     v = np.concatenate([np.ones(1, x.dtype), x[1:] / (lead - beta)])
     return v, (beta - lead) / beta
 

@@ -95,7 +95,7 @@ def _plain_decomposition(*matrices: Any, solver: str, subset: dict, options: dic
     return w, v
 
 
-_decomposition = Opaque(_plain_decomposition, name="scipy.linalg.eigh")
+_decomposition = Opaque(_plain_decomposition, name="scipy.linalg.eigh", builtin=False)
 
 
 # --- the Hermitian problem -----------------------------------------------------------------------
@@ -184,9 +184,7 @@ def _banded(
     if name not in ("a", "v", "i"):
         raise ValueError("invalid argument for select")
     subset = {} if name == "a" else {"select": name, "select_range": tuple(select_range)}
-    parts = _decomposition(
-        *map(constant, given), solver=solver, subset=subset, options=options
-    )
+    parts = _decomposition(*map(constant, given), solver=solver, subset=subset, options=options)
     return _chosen(*_moving(a, *parts), subset)
 
 
@@ -248,7 +246,7 @@ def _plain_eig(a: Any, *b: Any, left: bool) -> tuple:
     return (w, vectors[-1], vectors[0] if left else vectors[-1])
 
 
-_general = Opaque(_plain_eig, name="scipy.linalg.eig")
+_general = Opaque(_plain_eig, name="scipy.linalg.eig", builtin=False)
 eig_given = Composite(
     lambda a, w, v: (w, v),
     lambda t, out, a, w, v: _eig_rule(t, out, a),

@@ -80,8 +80,8 @@ _solution = Linear(
     _transpose,
     rules=(
         lambda t, out, c, r, b: -_solution(c, r, _times(t, np.zeros(r.shape, r.dtype), out)),
-        lambda t, out, c, r, b: -_solution(
-            c, r, _times(np.zeros(c.shape, c.dtype), _without_first(t), out)
+        lambda t, out, c, r, b: (
+            -_solution(c, r, _times(np.zeros(c.shape, c.dtype), _without_first(t), out))
         ),
         None,
     ),

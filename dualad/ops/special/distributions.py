@@ -1,7 +1,7 @@
-"""Distribution functions and their inverses: binomial, beta, F, t, gamma, chi square, Poisson.
+"""Distribution functions and inverses: binomial, beta, gamma, chi square, Poisson, normal.
 
-Each is an incomplete gamma or beta function. An inverse has the slopes of its function at the
-result, by the implicit function theorem. Where SciPy rounds a count down the function is
+All but the last are incomplete gamma or beta functions. An inverse has the slopes of its function
+at the result, by the implicit function theorem. Where SciPy rounds a count down the function is
 piecewise constant in it; where it asks for an integer a derivative is refused.
 """
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import beta
 
-from .incomplete_beta import beta_density, betainc_in_shapes
+from .incomplete_beta import betainc_in_shapes
 from .table import NAMESPACE, formula, special, whole_number
 
 __all__: list[str] = []
@@ -32,56 +31,11 @@ def binomial_in_k(k: Any, n: Any, p: Any) -> Any:
     return betainc_in_shapes(0, 1)(*shapes) - betainc_in_shapes(1, 0)(*shapes)
 
 
-# --- F: I_u(m / 2, n / 2) with u = m x / (n + m x) -----------------------------------------------
-
-
-def _shares(m: Any, n: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Half the degrees of freedom, and u with 1 - u."""
-    whole = n + m * x
-    return 0.5 * m, 0.5 * n, (m * x / whole, n / whole)
-
-
-@formula
-def f_density(m: Any, n: Any, x: Any) -> Any:
-    a, b, u = _shares(m, n, x)
-    return beta_density(a, b, *u) * m * n / (n + m * x) ** 2
-
-
-@formula
-def f_in_m(m: Any, n: Any, x: Any) -> Any:
-    a, b, u = _shares(m, n, x)
-    moved = beta_density(a, b, *u) * n * x / (n + m * x) ** 2
-    return 0.5 * betainc_in_shapes(1, 0)(a, b, *u) + moved
-
-
-@formula
-def f_in_n(m: Any, n: Any, x: Any) -> Any:
-    a, b, u = _shares(m, n, x)
-    moved = beta_density(a, b, *u) * m * x / (n + m * x) ** 2
-    return 0.5 * betainc_in_shapes(0, 1)(a, b, *u) - moved
-
-
-# --- Student's t: for t < 0 half of I_w(n / 2, 1/2) with w = n / (n + t**2) ----------------------
-
-
-@formula
-def t_density(n: Any, t: Any) -> Any:
-    power = -0.5 * (n + 1) * np.log1p(t * t / n)
-    return np.exp(power) / (np.sqrt(n) * beta(0.5, 0.5 * n))
-
-
-@formula
-def t_in_n(n: Any, t: Any) -> Any:
-    whole = n + t * t
-    shape = betainc_in_shapes(1, 0)(0.5 * n, 0.5, n / whole, t * t / whole)
-    return -0.25 * np.sign(t) * shape - 0.5 * t * t_density(n, t) / n
-
-
 # fmt: off
 # --- binomial and negative binomial: bdtr is I_q(n - k, k + 1), nbdtr is I_p(n, k + 1)
-special("bdtr",   None, N, "-beta_density(floor(x) + 1, y - floor(x), z, 1 - z)")
-special("bdtrc",  None, N, "beta_density(floor(x) + 1, y - floor(x), z, 1 - z)")
-special("bdtri",  None, N, "-1 / beta_density(floor(x) + 1, y - floor(x), out, 1 - out)")
+special("bdtr",   None, N, "-beta_density(floor(x) + 1, trunc(y) - floor(x), z, 1 - z)")
+special("bdtrc",  None, N, "beta_density(floor(x) + 1, trunc(y) - floor(x), z, 1 - z)")
+special("bdtri",  None, N, "-1 / beta_density(floor(x) + 1, trunc(y) - floor(x), out, 1 - out)")
 special("bdtrik", "1 / binomial_in_k(out, y, z)",
                   "-betainc_in_a(y - out, out + 1, 1 - z, z) / binomial_in_k(out, y, z)",
                   "beta_density(out + 1, y - out, z, 1 - z) / binomial_in_k(out, y, z)")
@@ -89,9 +43,9 @@ special("bdtrin", "-binomial_in_k(x, out, z) / betainc_in_a(out - x, x + 1, 1 - 
                   "1 / betainc_in_a(out - x, x + 1, 1 - z, z)",
                   "beta_density(x + 1, out - x, z, 1 - z) / betainc_in_a(out - x, x + 1, 1 - z, "
                   "z)")
-special("nbdtr",  K, N, "beta_density(y, x + 1, z, 1 - z)")
-special("nbdtrc", K, N, "-beta_density(y, x + 1, z, 1 - z)")
-special("nbdtri", K, N, "1 / beta_density(y, x + 1, out, 1 - out)")
+special("nbdtr",  K, N, "beta_density(trunc(y), trunc(x) + 1, z, 1 - z)")
+special("nbdtrc", K, N, "-beta_density(trunc(y), trunc(x) + 1, z, 1 - z)")
+special("nbdtri", K, N, "1 / beta_density(trunc(y), trunc(x) + 1, out, 1 - out)")
 special("nbdtrik", "1 / betainc_in_b(y, out + 1, z, 1 - z)",
                    "-betainc_in_a(y, out + 1, z, 1 - z) / betainc_in_b(y, out + 1, z, 1 - z)",
                    "-beta_density(y, out + 1, z, 1 - z) / betainc_in_b(y, out + 1, z, 1 - z)")
@@ -99,23 +53,13 @@ special("nbdtrin", "-betainc_in_b(out, x + 1, z, 1 - z) / betainc_in_a(out, x + 
                    "1 / betainc_in_a(out, x + 1, z, 1 - z)",
                    "-beta_density(out, x + 1, z, 1 - z) / betainc_in_a(out, x + 1, z, 1 - z)")
 
-# --- beta, F and t
+# --- beta
 special("btdtria", "1 / betainc_in_a(out, y, z, 1 - z)",
                    "-betainc_in_b(out, y, z, 1 - z) / betainc_in_a(out, y, z, 1 - z)",
                    "-beta_density(out, y, z, 1 - z) / betainc_in_a(out, y, z, 1 - z)")
 special("btdtrib", "-betainc_in_a(x, out, z, 1 - z) / betainc_in_b(x, out, z, 1 - z)",
                    "1 / betainc_in_b(x, out, z, 1 - z)",
                    "-beta_density(x, out, z, 1 - z) / betainc_in_b(x, out, z, 1 - z)")
-special("fdtr",  "f_in_m(x, y, z)",  "f_in_n(x, y, z)",  "f_density(x, y, z)")
-special("fdtrc", "-f_in_m(x, y, z)", "-f_in_n(x, y, z)", "-f_density(x, y, z)")
-special("fdtri", "-f_in_m(x, y, out) / f_density(x, y, out)",
-                 "-f_in_n(x, y, out) / f_density(x, y, out)", "1 / f_density(x, y, out)")
-special("fdtridfd", "-f_in_m(x, out, z) / f_in_n(x, out, z)", "1 / f_in_n(x, out, z)",
-                    "-f_density(x, out, z) / f_in_n(x, out, z)")
-special("stdtr",    "t_in_n(x, y)", "t_density(x, y)")
-special("stdtrit",  "-t_in_n(x, out) / t_density(x, out)", "1 / t_density(x, out)")
-special("stdtridf", "1 / t_in_n(out, y)", "-t_density(out, y) / t_in_n(out, y)")
-
 # --- gamma, chi square, Poisson: P(b, a x), P(v / 2, x / 2), Q(k + 1, m)
 special("gdtr",   "z * gamma_density(y, x * z)", "gammainc_in_shape(y, x * z)",
                   "x * gamma_density(y, x * z)")
@@ -136,7 +80,7 @@ special("chdtriv", "2 / gammainc_in_shape(out / 2, y / 2)",
                    "-gamma_density(out / 2, y / 2) / gammainc_in_shape(out / 2, y / 2)")
 special("pdtr",   None, "-gamma_density(floor(x) + 1, y)")
 special("pdtrc",  None, "gamma_density(floor(x) + 1, y)")
-special("pdtri",  K, "-1 / gamma_density(x + 1, out)")
+special("pdtri",  K, "-1 / gamma_density(trunc(x) + 1, out)")
 special("pdtrik", "-1 / gammainc_in_shape(out + 1, y)",
                   "-gamma_density(out + 1, y) / gammainc_in_shape(out + 1, y)")
 

@@ -17,10 +17,12 @@ __all__: list[str] = []
 
 @formula
 def log_quotient(x: Any, y: Any) -> Any:
-    """log(x / y), where the quotient may overflow or underflow."""
+    """log(x / y), where the quotient may be near 1, overflow or underflow."""
     q = x / y
-    plain = (q > 1e-300) & (q < 1e300)
-    return np.where(plain, np.log(np.where(plain, q, 1.0)), np.log(x) - np.log(y))[()]
+    close, plain = np.abs(q - 1) < 0.5, (q > 1e-300) & (q < 1e300)
+    near = np.log1p(np.where(close, x - y, 0) / np.where(close, y, 1))
+    far = np.where(plain, np.log(np.where(plain, q, 1)), np.log(x) - np.log(y))
+    return np.where(close, near, far)[()]
 
 
 @formula

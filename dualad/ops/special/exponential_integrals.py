@@ -10,7 +10,7 @@ from scipy.special import expn
 
 from .table import formula, several, special, whole_number
 
-__all__ = ["log1p_ratio", "sinhc"]
+__all__ = ["log1p_less", "log1p_ratio", "sinhc"]
 
 
 def _polynomial(coefficients: list[float], x: Any) -> Any:
@@ -47,6 +47,14 @@ def log1p_ratio(u: Any) -> Any:
     small = np.abs(u) < 0.1
     v, w = np.where(small, u, 0.0), np.where(small, 1.0, u)
     return np.where(small, _polynomial(LOG_SERIES, v), np.log1p(w) / w)[()]
+
+
+@formula
+def log1p_less(u: Any) -> Any:
+    """log(1 + u) - u."""
+    small = np.abs(u) < 0.1
+    v, w = np.where(small, u, 0.0), np.where(small, 1.0, u)
+    return np.where(small, v * v * _polynomial(LOG_SERIES[1:], v), np.log1p(w) - w)[()]
 
 
 @formula

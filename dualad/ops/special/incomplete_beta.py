@@ -21,7 +21,7 @@ from .incomplete_gamma import deviance, stirling_error
 from .quadrature import blockwise, decaying, up_to
 from .table import formula, kernel, special
 
-__all__ = ["beta_density", "betainc_in_shapes"]
+__all__ = ["beta_density", "betainc_in_shapes", "one_sided"]
 
 
 def _density(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -88,35 +88,56 @@ def _slopes(a: Any, b: Any, log_x: Any, log_y: Any) -> Callable[[int, int], Any]
     return slope
 
 
-def _beyond(m: int, n: int, a: Any, b: Any, x: Any, y: Any) -> Any:
-    """The integral of the density's derivative from x to 1, over density(x) x y.
+def beyond(weight: Callable[[Any, Any], Any], a: Any, b: Any, x: Any, y: Any) -> Any:
+    """The integral from x to 1 of density times weight(log t, log(1 - t)), over density(x) x y.
 
     For a < 1 the integrand is a plateau from a small x to the knee; that part stands apart.
     """
     peak = (a + 1) / (a + b + 2)
     plateau = (a < 1) & (x < peak)
     knee, rest = np.where(plateau, peak, x), np.where(plateau, (b + 1) / (a + b + 2), y)
-    at_knee = cache(_slopes(a, b, np.log(knee), np.log(rest)))
 
-    def logs(s: Any) -> tuple[Any, Any]:
+    def falls(s: Any) -> tuple[Any, Any]:
         """How much log t and log(1 - t) have fallen at a distance s beyond the knee."""
-        rise = np.log1p(rest * np.expm1(-s))
-        return rise, np.where(s < 500, np.log1p(knee * np.expm1(s)), s + rise)
+        first = np.log1p(rest * np.expm1(-s))
+        return first, np.where(s < 500, np.log1p(knee * np.expm1(s)), s + first)
 
     def exponent(s: Any) -> Any:
-        first, second = logs(s)
+        first, second = falls(s)
         return -a * first - b * second
 
     def factor(s: Any) -> Any:
-        first, second = logs(s)
-        moved = {(1, 0): first, (0, 1): second}
-        return bell(m, n, lambda i, j: at_knee(i, j) - moved.get((i, j), 0.0))
+        first, second = falls(s)
+        return weight(np.log(knee) - first, np.log(rest) - second)
 
-    length = np.log(knee / x) - np.log(rest / y)
+    gained, lost = np.log(knee / x), np.log1p((x - knee) / y)
+    length = gained - lost
     total = decaying(exponent, factor) + up_to(
         length, lambda s: exponent(-s), lambda s: factor(-s)
     )
-    return np.exp(a * np.log(knee / x) + b * np.log(rest / y)) * total
+    return np.exp(a * gained + b * lost) * total
+
+
+def one_sided(
+    upper: Any, weight: Callable[..., Any], a: Any, b: Any, x: Any, y: Any, *more: Any
+) -> Any:
+    """The integral of the density times a weight from 0 to x, where that from 0 to 1 is 0.
+
+    upper: the rows on which it is taken as minus the integral from x to 1. The weight is a
+    function of log t, log(1 - t), a, b and more columns.
+    """
+    out = np.empty_like(a)
+    for rows, sign in ((upper, -1.0), (~upper, 1.0)):
+        p, q, u, v, *rest = (column[rows] for column in (a, b, x, y, *more))
+
+        def weighed(log_t: Any, log_s: Any, p: Any = p, q: Any = q, rest: Any = rest) -> Any:
+            return weight(log_t, log_s, p, q, *rest)
+
+        if sign < 0:
+            out[rows] = -beyond(weighed, p, q, u, v)
+        else:
+            out[rows] = beyond(lambda s, t, w=weighed: w(t, s), q, p, v, u)  # type: ignore[misc]
+    return out * x * y * _density(a, b, x, y)
 
 
 def _column(m: int, n: int, a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -125,12 +146,12 @@ def _column(m: int, n: int, a: Any, b: Any, x: Any, y: Any) -> Any:
     flat = (x == 0) | (y == 0)
     a, b, x, y = (np.where(bad | flat, 0.5, v) for v in (a, b, x, y))
     rising = np.log(x) + psi_difference(a, b) if m else -np.log(y) - psi_difference(b, a)
-    upper = (rising >= 0)[:, 0]
-    out = np.empty_like(a)
-    out[upper] = -_beyond(m, n, *(v[upper] for v in (a, b, x, y)))
-    out[~upper] = _beyond(n, m, *(v[~upper] for v in (b, a, y, x)))
-    out = np.where(flat, 0.0, out * x * y * _density(a, b, x, y))
-    return np.where(bad, np.nan, out)
+
+    def weight(log_t: Any, log_s: Any, a: Any, b: Any) -> Any:
+        return bell(m, n, _slopes(a, b, log_t, log_s))
+
+    out = one_sided((rising >= 0)[:, 0], weight, a, b, x, y)
+    return np.where(bad, np.nan, np.where(flat, 0.0, out))
 
 
 @cache

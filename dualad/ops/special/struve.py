@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import i0, j0, rgamma
 
-from .table import Refused, formula, several, special
+from ...engine.slope import slope_in
+from .table import formula, refuse_where, several, special
 
 __all__: list[str] = []
 
-ORDER = Refused("v", "no formula for the derivative in the order is at hand")
+TERMS = 60
+#: Beyond these arguments the power series need more terms, or cancel.
+REACH, MODIFIED_REACH = 12.0, 40.0
+
+
+def _power_series(sign: float, v: Any, x: Any) -> Any:
+    """Struve's function H_v (sign -1) or L_v (sign 1) (DLMF 11.2.1, 11.2.2)."""
+    half = 0.5 * x
+    term = half ** (v + 1) * rgamma(v + 1.5) * rgamma(1.5)
+    total = term
+    for k in range(1, TERMS):
+        term = term * (sign * half * half) / ((k + 0.5) * (v + k + 0.5))
+        total = total + term
+    return total
+
+
+@formula
+def struve_in_order(v: Any, x: Any) -> Any:
+    refuse_where(np.abs(x) > REACH, "struve", "v", f"|x| is above {REACH:g}")
+    return slope_in(0, partial(_power_series, -1.0))(None, v, x)
+
+
+@formula
+def modstruve_in_order(v: Any, x: Any) -> Any:
+    reach = MODIFIED_REACH
+    refuse_where(np.abs(x) > reach, "modstruve", "v", f"|x| is above {reach:g}")
+    return slope_in(0, partial(_power_series, 1.0))(None, v, x)
 
 
 @formula
@@ -45,9 +73,9 @@ def rising_i0(x: Any) -> Any:
 
 
 # fmt: off
-special("struve", ORDER,
+special("struve", "struve_in_order(x, y)",
         "0.5 * (struve(x - 1, y) - struve(x + 1, y) + struve_power(x, y))")
-special("modstruve", ORDER,
+special("modstruve", "modstruve_in_order(x, y)",
         "0.5 * (modstruve(x - 1, y) + modstruve(x + 1, y) + struve_power(x, y))")
 special("itstruve0",    "struve(0, x)")
 special("it2struve0",   "-struve(0, x) / x")

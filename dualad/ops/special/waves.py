@@ -1,8 +1,8 @@
-"""Parabolic cylinder, Mathieu and spheroidal wave functions (DLMF chapters 12, 28, 30).
+"""Mathieu and spheroidal wave functions (DLMF chapters 28, 30).
 
 SciPy gives each with its derivative; the second one is what their differential equation says.
 Characteristic values move as first-order perturbation theory says. Derivatives of the functions
-in order, q or c are refused: they are solutions of another equation.
+in q or c are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .table import Refused, formula, several, special, whole_number
 __all__: list[str] = []
 
 M, N = whole_number("m"), whole_number("n")
-V, A, Q, C, CV = (Refused(name, "no formula is at hand") for name in ("v", "a", "q", "c", "cv"))
+Q, C, CV = (Refused(name, "no formula is at hand") for name in ("q", "c", "cv"))
 SECOND = lambda out, *args: out[1]  # noqa: E731
 ANGLES = np.arange(256) * (360 / 256)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(120)
@@ -56,10 +56,6 @@ def radial_curvature(out: Any, value: Any, m: Any, square: Any, s: float, x: Any
 
 
 # fmt: off
-several("pbdv", V, ("out[1]", "(0.25 * y * y - x - 0.5) * out[0]"))
-several("pbvv", V, ("out[1]", "(0.25 * y * y - x - 0.5) * out[0]"))
-several("pbwa", A, ("out[1]", "(x - 0.25 * y * y) * out[0]"))
-
 special("mathieu_a", M, "mathieu_value_in_q(mathieu_cem, x, y)")
 special("mathieu_b", M, "mathieu_value_in_q(mathieu_sem, x, y)")
 for _name, _value in (("mathieu_cem", "mathieu_a"), ("mathieu_sem", "mathieu_b")):

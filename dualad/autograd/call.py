@@ -1,0 +1,305 @@
+"""One call of a custom function: forward on plain values, then the rule of each level in turn."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..engine.batched import Batched
+from ..engine.dual import Dual, make_dual
+from ..engine.grad_mode import graph_recording, hidden_duals
+from ..engine.graph import GRAPH, GraphValue, attach as attach_node
+from ..engine.level import Level
+from ..engine.linear import LinearVariable
+from ..engine.recorded import Recorded
+from ..engine.tape import pull_custom
+from ..engine.traced import TracedArray, raw, spec_of
+from ..engine.visible import is_functional
+from ..errors import ArgumentError, LinearityError
+from ..tensor import Tensor, as_tensor, unwrap, wrap
+from ..tensor.view import is_recorded
+from .context import FunctionCtx, FunctionError
+from .outputs import Outputs
+from .rule import Rule
+
+if TYPE_CHECKING:
+    from .function import Function
+
+__all__ = ["Call", "VmapInfo", "positional"]
+
+
+class VmapInfo(NamedTuple):
+    """What a `vmap` method is told: the length of the batch, and vmap's randomness option."""
+
+    batch_size: int
+    randomness: str
+
+
+@functools.lru_cache(maxsize=1024)
+def _signature(forward: Any) -> inspect.Signature:
+    return inspect.signature(forward)
+
+
+def positional(cls: type[Function], args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """The arguments that take part, in order, and the keywords that only forward gets.
+
+    A keyword takes its position if the class has setup_context, or if it is a tensor; defaults are
+    filled in only for setup_context.
+    """
+    split = cls.is_split()
+    if not kwargs and not split:
+        return args, {}
+    offset = () if split else (None,)
+    try:
+        bound = _signature(cls.forward).bind(*offset, *args, **kwargs)
+    except TypeError as e:
+        raise ArgumentError(f"{cls.__name__}.apply: {e}") from None
+    bound.apply_defaults()
+    alone = {name: v for name, v in bound.kwargs.items() if name in kwargs}
+    if any(map(is_array, alone.values())):
+        raise ArgumentError(
+            f"{cls.__name__}.apply: a tensor was given for a keyword-only parameter of forward "
+            f"({sorted(alone)}), where it would lose its derivative: make that a positional "
+            "parameter"
+        )
+    values = list(bound.args[len(offset) :])
+    names = list(_signature(cls.forward).parameters)[len(offset) :]
+    while not split and len(values) > len(args) and not is_array(values[-1]):
+        last = values.pop()
+        alone[names[len(values)]] = last
+    return tuple(values), alone
+
+
+class Call:
+    """One call of `apply`.
+
+    Outside of functional transformations forward is given the caller's own tensors, of which it
+    sees the plain values, and one ctx serves all levels. Inside, each level has tensors and a ctx
+    of its own.
+    """
+
+    def __init__(self, cls: type[Function], args: tuple, kwargs: dict):
+        self.cls, self.args, self.kwargs = cls, args, kwargs
+        self.jvp, self.back = cls.rules()
+        self.at = [k for k, a in enumerate(args) if is_array(a)]
+        self.face = not self.at or any(isinstance(args[k], Tensor) for k in self.at)
+        self.tensors = [as_tensor(args[k]) for k in self.at]
+        self.values = [unwrap(t) for t in self.tensors]
+        self.direct = self.face and not any(map(is_functional, self.values))
+        self.outputs = Outputs(self)
+
+    @property
+    def out(self) -> list[Any]:
+        """What forward returned, one after the other."""
+        return self.outputs.all
+
+    @property
+    def out_at(self) -> list[int]:
+        """Where the tensors are among the outputs."""
+        return self.outputs.at
+
+    @property
+    def aliases(self) -> list[tuple[int, int, bool]]:
+        """(output, input it shares memory with, whether that input is dirty)."""
+        return self.outputs.aliases
+
+    def result(self) -> Any:
+        """The outputs as the caller gets them."""
+        values, _ = self.run(self.values)
+        out = self.outputs.given(values)
+        self._forget()
+        return out
+
+    def _forget(self) -> None:
+        """Drop all tensors: the rules of the graph need counts and positions alone."""
+        self.args = (None,) * len(self.args)
+        self.tensors = self.values = []
+        self.outputs.forget()
+
+    def forward(self, ctx: FunctionCtx, inputs: list[Tensor]) -> Any:
+        """What forward gives for these tensors."""
+        args = self.arguments(inputs)
+        if self.cls.is_split():
+            return self.cls.forward(*args, **self.kwargs)
+        return self.cls.forward(ctx, *args, **self.kwargs)
+
+    def set_up(self, ctx: FunctionCtx, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+        """Let setup_context prepare a context, if the class has one."""
+        if self.cls.is_split():
+            self.cls.setup_context(
+                ctx, tuple(self.arguments(inputs)), self.outputs.assembled(outputs)
+            )
+
+    # --- levels --------------------------------------------------------------------------------
+
+    def run(self, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
+        """The outputs for engine values, one level at a time, and their context."""
+        top = max(
+            (v for v in values if isinstance(v, TracedArray)),
+            key=lambda v: v.level.rank,
+            default=None,
+        )
+        if top is None or top.level.rank < GRAPH.rank:
+            return self.bottom([raw(v) for v in values])
+        kind, level = type(top), top.level
+        if not level.is_open:
+            level.new(kind)
+        mine = [type(v) is kind and v.level is level for v in values]
+        if kind is Batched:
+            from .vmap_rule import vectorized
+
+            return vectorized(self, level, values, mine, top.tangent)
+        if kind is LinearVariable:
+            raise LinearityError(
+                f"a derivative rule is not linear in its tangent: {self.cls.__name__} was "
+                "applied to it"
+            )
+        primals = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
+        moves = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
+        outs, ctx = self.run(primals)
+        lifted = self.lift(kind, level, ctx, values, primals, moves, outs)
+        if self.direct:
+            self.outputs.assign(lifted)
+        return lifted, ctx
+
+    def bottom(self, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
+        """Run forward on plain values."""
+        inputs = self.tensors
+        if not self.direct:
+            traced = any(map(is_functional, self.values))
+            inputs = [wrap(np.array(v) if traced else np.asarray(v)) for v in values]
+        full = [t._full() for t in self.tensors] if self.direct else values
+        ctx = FunctionCtx(self.needs(full))
+        with graph_recording(False), hidden_duals(0.0):
+            self.outputs.take(self.forward(ctx, inputs))
+            outs = self.outputs.plain()
+            self.set_up(ctx, inputs, self.outputs.tensors)
+            self.outputs.check(ctx, inputs, outs)
+            ctx.settle(inputs, self.outputs.tensors, outs)
+        return outs, ctx
+
+    def needs(self, values: list[Any]) -> tuple[bool, ...]:
+        """For each argument whether it needs a gradient, by the values of the tensors."""
+        recorded = {k for k, v in zip(self.at, values, strict=True) if is_recorded(v)}
+        return tuple(k in recorded for k in range(len(self.args)))
+
+    def arguments(self, tensors: list[Tensor]) -> list[Any]:
+        """The call's arguments with its tensors replaced."""
+        args = list(self.args)
+        for k, t in zip(self.at, tensors, strict=True):
+            args[k] = t
+        return args
+
+    # --- the derivative at one level -----------------------------------------------------------
+
+    def lift(
+        self,
+        kind: type,
+        level: Level,
+        ctx: FunctionCtx,
+        values: list[Any],
+        primals: list[Any],
+        moves: list[Any],
+        outs: list[Any],
+    ) -> list[Any]:
+        """The outputs with what this level tracks of them."""
+        numeric = [np.dtype(v.dtype).kind in "fc" for v in primals]
+        live = [m if n else None for m, n in zip(moves, numeric, strict=True)]
+        if all(m is None for m in live):
+            return outs
+        seen = values if kind is GraphValue else primals
+        inputs = self.tensors if self.direct else [wrap(v) for v in seen]
+        if not (self.direct and kind is GraphValue):
+            ctx = self.context(ctx, level, seen, moves, outs)
+        keep = ctx.differentiable(outs)
+        if not any(keep):
+            return outs
+        rule = Rule(self, level, ctx, inputs, outs, [m is not None for m in live], keep)
+        if kind is Dual:
+            tangents = zip(outs, rule.push(live), strict=True)
+            return [o if t is None else make_dual(level, o, t) for o, t in tangents]
+        return self.record(kind, level, rule, live, outs)
+
+    def record(self, kind: type, level: Level, rule: Rule, live: list, outs: list) -> list[Any]:
+        """The outputs recorded on a tape, or in the requires_grad graph."""
+        like = tuple(None if p is None else s for p, s in zip(live, rule.ins, strict=True))
+        specs = tuple(map(spec_of, outs))
+        entry = (pull_custom, tuple(live), rule, None, None, specs, like)
+        if kind is GraphValue:
+            made = attach_node(f"{self.cls.__name__}Backward", entry, tuple(outs))
+            first = next(m for m, d in zip(made, rule.keep, strict=True) if d)
+            whole = first.tangent.whole
+            whole.context = rule.ctx
+            rule.scene = rule.ctx._scene = rule.scene._replace(node=weakref.ref(whole))
+        else:
+            k = len(level.tape)
+            level.tape.append(entry)
+            made = tuple(Recorded._part(level, k, j, o, len(outs)) for j, o in enumerate(outs))
+        return [m if d else o for m, o, d in zip(made, outs, rule.keep, strict=True)]
+
+    # --- the context of one level --------------------------------------------------------------
+
+    def context(
+        self, ctx: FunctionCtx, level: Level, seen: list[Any], moves: list[Any], outs: list[Any]
+    ) -> FunctionCtx:
+        """The context of a level, in which what was saved reads as that level's values."""
+        nested = any(isinstance(v, TracedArray) for v in seen)
+        if self.direct:
+            known = [*self.args, *self.tensors, *self.out]
+        else:
+            known = [a for k, a in enumerate(self.args) if k not in self.at]
+        again = nested and (ctx.is_partial() or ctx.keeps_more_than(known))
+        if not again and (self.direct or not self.cls.is_split()):
+            return ctx
+        moving = {k for k, m in zip(self.at, moves, strict=True) if m is not None}
+        new = FunctionCtx(tuple(k in moving for k in range(len(self.args))))
+        with hidden_duals(level.rank):
+            if self.cls.is_split():
+                inputs, outputs = [wrap(v) for v in seen], [wrap(o) for o in outs]
+                self.set_up(new, inputs, outputs)
+            else:
+                inputs, outputs = self._rerun(ctx, new, seen, outs)
+        new.settle(inputs, outputs, outs)
+        return new
+
+    def _rerun(
+        self, ctx: FunctionCtx, new: FunctionCtx, seen: list[Any], outs: list[Any]
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Combined style: forward again on a level's values, for its context."""
+        if ctx.changes_inputs():
+            raise FunctionError(
+                f"{self.cls.__name__} changes an input in place (mark_dirty) and keeps other "
+                "values than its inputs and outputs, so it cannot be differentiated more than "
+                "once: give it a setup_context"
+            )
+        inputs = [wrap(_copied(v)) for v in seen]
+        out = self.forward(new, inputs)
+        tensors = [o for o in (out if isinstance(out, tuple) else (out,)) if isinstance(o, Tensor)]
+        if len(tensors) != len(outs) or any(map(_differ, tensors, outs)):
+            raise FunctionError(
+                f"forward of {self.cls.__name__} gave another result when it was run again for an "
+                f"outer level, so its derivative there is unknown: give it a setup_context"
+            )
+        return inputs, tensors
+
+
+def _copied(value: Any) -> Any:
+    """A value in memory of its own, which forward may write to."""
+    if isinstance(value, TracedArray) and is_functional(value):
+        return value
+    return np.copy(value)
+
+
+def _differ(tensor: Tensor, value: Any) -> bool:
+    a, b = np.asarray(raw(unwrap(tensor))), np.asarray(raw(value))
+    return a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+
+def is_array(a: Any) -> bool:
+    """Whether an argument of apply takes part: tensors, arrays, traced arrays, NumPy floats."""
+    kinds = (Tensor, TracedArray, np.ndarray, np.floating, np.complexfloating)
+    return isinstance(a, kinds)

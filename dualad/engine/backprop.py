@@ -1,0 +1,142 @@
+"""The sweep back over the graph: cotangents of nodes from those of some outputs.
+
+Only nodes from which a wanted one can be reached take part, in the order of serial numbers, found
+without recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import LevelError
+from .graph import Node, check_versions, readable
+from .guard import has_nan, quiet
+from .tape import pull_custom, pull_part
+
+__all__ = ["free", "sweep_graph"]
+
+
+def sweep_graph(
+    seeds: list[tuple[Node, Any]],
+    create_graph: bool = False,
+    retain_graph: bool = False,
+    wanted: Iterable[Node] | None = None,
+    swept: set[Node] | None = None,
+) -> dict[Node, Any]:
+    """Cotangents of the nodes in `wanted`, or else of all leaves that the seeds depend on.
+
+    Nodes whose rules have run are added to `swept`; without it they are freed, unless the graph is
+    retained.
+    """
+    sweep = _Sweep(seeds, create_graph, None if wanted is None else set(wanted))
+    with quiet():
+        sweep.run(guarded=False)
+        if any(has_nan(c) for c in sweep.found.values()):
+            sweep.run(guarded=True)
+    for tensor, ct in sweep.retained:
+        tensor._retain(ct)
+    if swept is not None:
+        swept |= sweep.running
+    elif not retain_graph:
+        free(sweep.running)
+    return sweep.found
+
+
+def free(nodes: Iterable[Node]) -> None:
+    """Forget what the rules of these nodes would read; those that read no array stay."""
+    for node in nodes:
+        if node.entry is not None and node.entry[0] is pull_custom:
+            node.entry[2].release()
+        elif node.holds_arrays():
+            node.free()
+
+
+class _Sweep:
+    """One sweep: the nodes it visits, and the cotangents it has found."""
+
+    def __init__(self, seeds: list, create_graph: bool, wanted: set[Node] | None):
+        self.seeds, self.create_graph, self.wanted = seeds, create_graph, wanted
+        order = _reachable(node for node, _ in seeds)
+        self.running = set(order) if wanted is None else _above(wanted, order)
+        self.visited = self.running if wanted is None else self.running | wanted
+        self.order = [n for n in order if n in self.visited]
+        if any(node.freed for node in self.running):
+            raise LevelError(
+                "backward through the graph a second time: what its rules read has been freed. "
+                "Pass retain_graph=True to the first backward or grad."
+            )
+
+    def run(self, guarded: bool) -> None:
+        """Visit the nodes, latest first; guarded: zero wins over infinity in products."""
+        self.found: dict[Node, Any] = {}
+        #: (tensor, gradient) for the tensors that keep theirs
+        self.retained: list[tuple[Any, Any]] = []
+        g = _Cotangents()
+        own: set = _Nothing() if self.create_graph else set()
+        for node, ct in self.seeds:
+            g[node] = ct if g[node] is None else g[node] + ct
+        for node in self.order:
+            ct = g.pop(node, None)
+            if ct is not None:
+                ct = self._arrived(node, ct)
+            # A custom function hears of an undefined cotangent too.
+            if node.entry is not None and (ct is not None or node.entry[0] is pull_custom):
+                self._pull(node, ct, g, own, guarded)
+
+    def _arrived(self, node: Node, ct: Any) -> Any:
+        for hook in node.hooks or ():
+            ct = hook(ct)
+        tensor = None if node.retained is None else node.retained()
+        if tensor is not None:
+            self.retained.append((tensor, ct))
+        if node.entry is None if self.wanted is None else node in self.wanted:
+            self.found[node] = ct
+        return ct
+
+    def _pull(self, node: Node, ct: Any, g: Any, own: set, guarded: bool) -> None:
+        if node not in self.running:
+            return
+        check_versions(node)
+        entry = readable(node, self.create_graph)
+        if entry[0] is not pull_part:
+            parents = tuple([p if p in self.visited else None for p in entry[1]])
+            entry = (entry[0], parents, *entry[2:])
+        pull = getattr(entry[0], "guarded", entry[0]) if guarded else entry[0]
+        pull([None] * len(entry[5]) if ct is None else ct, entry, g, own)
+
+
+def _reachable(roots: Iterable[Node]) -> list[Node]:
+    """All nodes under the roots, latest first."""
+    seen: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(node.parents)
+    return sorted(seen, key=lambda n: -n.serial)
+
+
+def _above(wanted: set[Node], order: list[Node]) -> set[Node]:
+    """The nodes from which a wanted one can be reached."""
+    above: set[Node] = set()
+    for node in reversed(order):
+        if any(p in above or p in wanted for p in node.parents):
+            above.add(node)
+    return above
+
+
+class _Cotangents(dict):
+    def __missing__(self, node: Node) -> None:
+        return None
+
+
+class _Nothing(set):
+    """No cotangent is owned: under create_graph nothing is added to in place."""
+
+    def __contains__(self, x: object) -> bool:
+        return False
+
+    def add(self, x: Any) -> None:
+        pass

@@ -1,0 +1,139 @@
+"""How the engine takes a Tensor apart and puts one together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..engine.dual import Dual
+from ..engine.graph import rebased
+from ..engine.level import newest_rank
+from ..engine.traced import Buffer, TracedArray, raw
+from ..engine.visible import DUAL_LEVEL, is_functional, visible
+from ..errors import DualADError, ShapeError
+
+if TYPE_CHECKING:
+    from .view import View
+
+__all__ = ["State", "TensorFace", "deep", "operand", "shape_checked", "unwrap", "wrap", "wrap_all"]
+
+
+class State:
+    """What a tensor is made of."""
+
+    __slots__ = (
+        "__dict__", "__weakref__", "_born", "_clock", "_grad", "_retains", "_value", "_view",
+    )  # fmt: skip
+
+    if TYPE_CHECKING:  # what the parts of Tensor use of each other; operators come from tables
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __gt__(self, other: Any) -> Any: ...
+
+    #: the engine value, with what the mode of the context may hide
+    _value: Any
+    _grad: Any
+    #: of which tensor it is a view, if it is one
+    _view: View | None
+    #: how often it was written in place
+    _clock: int
+    #: the rank of its time: levels of a higher one were opened later
+    _born: int
+    #: whether its gradient is kept though it is no leaf
+    _retains: bool
+
+    def _full(self) -> Any:
+        """The value with what is hidden; a view is read again if its base was written to."""
+        value = self._value if self._view is None else self._view.current(self)
+        while type(value) is Dual and value.level.name == DUAL_LEVEL and not value.level.is_open:
+            value = self._value = value.primal
+        return value
+
+
+class TensorFace:
+    """The face of the engine that has PyTorch's names."""
+
+    kind: ClassVar[type]
+
+    @staticmethod
+    def unwrap(x: Any) -> Any:
+        """The engine value of a tensor, as the grad mode and the open levels let it be seen."""
+        return visible(x._full())
+
+    @staticmethod
+    def wrap(value: Any) -> Any:
+        """A tensor that holds a value."""
+        t: Any = object.__new__(TensorFace.kind)
+        t._value = stored(value)
+        t._grad = t._view = None
+        t._clock = 0
+        t._born = newest_rank()
+        t._retains = False
+        return t
+
+    @staticmethod
+    def value(x: Any) -> Any:
+        """The engine value of what user code returned: a tensor, an array or a number."""
+        return operand(x) if isinstance(x, (State, TracedArray)) else np.asarray(x)
+
+
+def stored(value: Any) -> Any:
+    """A value as a tensor holds it: in memory of its own kind, also a 0-d one."""
+    if isinstance(value, Buffer):
+        value = value.primal
+    if not isinstance(value, TracedArray):
+        return np.asarray(value)
+    if type(value) is Dual and not is_functional(value):
+        plain = raw(value)
+        if isinstance(plain, np.generic):
+            return rebased(value, np.asarray(plain))
+    return value
+
+
+unwrap, wrap = TensorFace.unwrap, TensorFace.wrap
+
+
+def operand(x: Any) -> Any:
+    """The engine value of a tensor; anything else is itself."""
+    return unwrap(x) if isinstance(x, State) else x
+
+
+def deep(f: Callable[..., Any], x: Any) -> Any:
+    """f of everything in nested lists, tuples and dicts."""
+    if isinstance(x, (list, tuple)):
+        parts = [deep(f, v) for v in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    if isinstance(x, dict):
+        return {k: deep(f, v) for k, v in x.items()}
+    return f(x)
+
+
+def wrap_all(x: Any) -> Any:
+    """The arrays in nested lists and tuples as tensors."""
+    if isinstance(x, (np.ndarray, np.generic, TracedArray)):
+        return wrap(x)
+    if isinstance(x, (list, tuple)):
+        parts = [wrap_all(v) for v in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    return x
+
+
+def shape_checked(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f, in which NumPy's ValueError for shapes is a RuntimeError too, as in PyTorch."""
+
+    @functools.wraps(f)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except ValueError as error:
+            if isinstance(error, (DualADError, IndexError)):
+                raise
+            raise ShapeError(str(error)) from None
+
+    return checked

@@ -1,0 +1,253 @@
+"""The history of a tensor: requires_grad, grad, backward, hooks, detach."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engine.dual import Dual, make_dual
+from ..engine.grad_mode import is_grad_enabled
+from ..engine.graph import Node, graph_value
+from ..engine.recorded import Recorded
+from ..engine.traced import Spec, TracedArray, raw
+from ..engine.visible import is_functional
+from ..errors import ArgumentError, LevelError, NotDifferentiableError, ShapeError
+from ..transforms.custom import stop_gradient
+from .face import State, unwrap, wrap
+from .view import DetachedView, is_recorded, node_of
+
+__all__ = ["History", "RemovableHandle"]
+
+
+class RemovableHandle:
+    """What `register_hook` gives: `remove()` takes the hook off again."""
+
+    def __init__(self, node: Node, hook: Callable[..., Any]):
+        self._node, self._hook = node, hook
+
+    def remove(self) -> None:
+        """Take the hook off."""
+        self._node.hooks = [h for h in self._node.hooks or () if h is not self._hook]
+
+
+class History(State):
+    """The methods of a tensor that concern its derivatives."""
+
+    __slots__ = ()
+
+    def _node(self) -> Node | None:
+        """The node of the tensor in the requires_grad graph."""
+        return node_of(self._full())
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded for backward."""
+        return is_recorded(self._full())
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        self.requires_grad_(flag)
+
+    def requires_grad_(self, flag: bool = True) -> Any:
+        """Make this tensor a leaf that collects a gradient (or an ordinary one again)."""
+        if flag == self.requires_grad:
+            return self
+        full = self._full()
+        if not flag:
+            if not self.is_leaf or is_functional(full):
+                raise LevelError(
+                    "requires_grad can be switched off only for leaf tensors: use detach()"
+                )
+            self._value = _under_duals(lambda v: v.primal, full)
+            return self
+        if np.dtype(full.dtype).kind not in "fc":
+            raise NotDifferentiableError(
+                f"only tensors of floating point or complex dtype can require gradients, not "
+                f"{full.dtype}"
+            )
+        if is_functional(full):
+            raise ArgumentError(
+                "requires_grad_() inside a transformation: use dualad.grad or vjp there"
+            )
+        node = Node("AccumulateGrad", None)
+        node.leaf = weakref.ref(self)
+        # From now on it is a leaf of its own, though it shares memory with its former base.
+        self._value = _under_duals(lambda v: graph_value(v, node), full)
+        self._view = None
+        return self
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that backward has collected for this leaf."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            if not isinstance(value, State):
+                raise ArgumentError(f"grad must be a Tensor or None, not {type(value).__name__}")
+            if value._value.shape != self._value.shape:
+                raise ShapeError(
+                    f"a gradient of shape {value._value.shape} was assigned to a tensor of shape "
+                    f"{self._value.shape}"
+                )
+            if value._value.dtype != self._value.dtype:
+                raise ShapeError(
+                    f"a gradient of dtype {value._value.dtype} was assigned to a tensor of dtype "
+                    f"{self._value.dtype}"
+                )
+        self._grad = value
+
+    def _accumulate(self, gradient: Any) -> None:
+        """Add to .grad: in place, unless the gradient itself is recorded."""
+        if self._grad is None:
+            plain = isinstance(gradient, np.ndarray | np.generic)
+            self._grad = wrap(np.array(gradient, self._value.dtype) if plain else gradient)
+        elif is_grad_enabled():
+            self._grad = wrap(unwrap(self._grad) + gradient)
+        else:
+            self._grad._write(unwrap(self._grad) + gradient)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The recorded operation that made this tensor; None for a leaf."""
+        node = self._node()
+        return None if node is None or node.leaf is not None else node.whole or node
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user rather than by a recorded operation."""
+        full = self._full()
+        while isinstance(full, TracedArray):
+            if type(full) is Recorded:
+                return full.level.is_open and isinstance(full.level.tape[full.tangent], Spec)
+            full = full.primal
+        return self.grad_fn is None
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor to .grad of the leaves it depends on.
+
+        >>> import dualad
+        >>> x = dualad.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
+        from ..autograd.backward import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    # --- hooks -------------------------------------------------------------------------------
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this tensor in .grad too, though it is not a leaf."""
+        node = self._node()
+        if node is None:
+            raise LevelError("can't retain_grad on a tensor that has requires_grad=False")
+        if node.leaf is None:
+            self._retains = True
+            node.retained = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this tensor is no leaf and keeps its gradient in .grad."""
+        return self._retains
+
+    def _retain(self, gradient: Any) -> None:
+        """Add to .grad of a tensor that retains it."""
+        if self._grad is not None:
+            gradient = unwrap(self._grad) + gradient
+        self._grad = wrap(np.array(gradient) if isinstance(gradient, np.ndarray) else gradient)
+
+    def _move_retained(self, before: Node | None) -> None:
+        """After the history changed: the gradient that is kept is that of the present value."""
+        if self._retains:
+            if before is not None:
+                before.retained = None
+            node = self._node()
+            if node is not None:
+                node.retained = weakref.ref(self)
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call hook with the gradient of this tensor; what it returns replaces that."""
+        node = self._node()
+        if node is None:
+            raise LevelError("cannot register a hook on a tensor that doesn't require gradient")
+
+        def call(ct: Any) -> Any:
+            out = hook(wrap(borrowed(ct)))
+            return ct if out is None else _checked_hook(hook, out, ct)
+
+        node.hooks = [*(node.hooks or ()), call]
+        return RemovableHandle(node, call)
+
+    # --- leaving the history -------------------------------------------------------------------
+
+    def detach(self) -> Any:
+        """The same values, sharing memory, without any derivative."""
+        full = self._full()
+        out = wrap(stop_gradient(full))
+        if is_functional(full):
+            out._view = DetachedView(self, stop_gradient, lambda old, new: new)
+        return out
+
+    def detach_(self) -> Any:
+        """Make this tensor one without any derivative."""
+        if self._view is not None and is_recorded(self._full()):
+            raise LevelError("a view cannot be detached in place: use detach()")
+        if is_functional(self._full()):
+            raise LevelError("detach_() inside a transformation: use detach()")
+        self._value = raw(self._full())
+        self._clock += 1
+        return self
+
+    @property
+    def data(self) -> Any:
+        """The same as detach(); what is assigned to it becomes the memory of this tensor."""
+        return self.detach()
+
+    @data.setter
+    def data(self, new: Any) -> None:
+        node = self._node()
+        value = raw(unwrap(new))
+        self._value, self._view = value if node is None else graph_value(value, node), None
+        self._clock += 1
+
+
+def borrowed(value: Any) -> Any:
+    """An array of the engine as a tensor may hold it: to write to it in place is to copy it."""
+    if not isinstance(value, np.ndarray):
+        return value
+    shown = value.view()
+    shown.flags.writeable = False
+    return shown
+
+
+def _checked_hook(hook: Any, out: Any, ct: Any) -> Any:
+    name = getattr(hook, "__name__", hook)
+    if not isinstance(out, State):
+        raise ArgumentError(
+            f"hook {name!r} must return a Tensor or None, not {type(out).__name__}"
+        )
+    value = unwrap(out)
+    if value.shape != ct.shape:
+        raise ShapeError(
+            f"hook {name!r} has changed the gradient from shape {ct.shape} to {value.shape}"
+        )
+    return value
+
+
+def _under_duals(f: Callable[[Any], Any], value: Any) -> Any:
+    """f of the value under all dual levels."""
+    if type(value) is Dual:
+        return make_dual(value.level, _under_duals(f, value.primal), value.tangent)
+    return f(value)

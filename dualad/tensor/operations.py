@@ -1,0 +1,256 @@
+"""The operations of a tensor under PyTorch's names: mostly tables of NumPy functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engine.traced import TracedArray
+from .dtypes import Dtypes
+from .face import State, operand, shape_checked, unwrap, wrap
+from .promotion import floating, promoted
+from .selection import Selection
+from .writing import in_place
+
+__all__ = ["Operations"]
+
+NUMBERS = (State, TracedArray, np.ndarray, np.generic, int, float, complex)
+
+
+_logsumexp: Any = np.logaddexp.reduce
+
+
+class Operations(Selection, Dtypes):
+    """What a tensor computes."""
+
+    __slots__ = ()
+
+    # --- sums and the like -------------------------------------------------------------------
+
+    def std(self, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+        """The standard deviation of all entries, or along dimensions."""
+        return wrap(np.std(unwrap(self), axis=dim, ddof=correction, keepdims=keepdim))
+
+    def var(self, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+        """The variance of all entries, or along dimensions."""
+        return wrap(np.var(unwrap(self), axis=dim, ddof=correction, keepdims=keepdim))
+
+    def norm(self, p: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
+        """The p-norm, by default the Euclidean one, of all entries or along dimensions."""
+        x = self if dim is not None else self.reshape(-1)
+        return wrap(
+            np.linalg.norm(unwrap(x), None if p == "fro" else p, axis=dim, keepdims=keepdim)
+        )
+
+    def logsumexp(self, dim: Any, keepdim: bool = False) -> Any:
+        """The logarithm of the sum of exponentials along dimensions."""
+        return wrap(_logsumexp(unwrap(self), axis=dim, keepdims=keepdim))
+
+    def softmax(self, dim: int) -> Any:
+        """The exponentials along a dimension, divided by their sum."""
+        return (self - self.logsumexp(dim, True)).exp()
+
+    def log_softmax(self, dim: int) -> Any:
+        """The logarithm of `softmax`."""
+        return self - self.logsumexp(dim, True)
+
+    # --- arithmetic with a factor ------------------------------------------------------------
+
+    def add(self, other: Any, *, alpha: Any = 1) -> Any:
+        """self + alpha * other."""
+        return self + (other if alpha == 1 else other * alpha)
+
+    def sub(self, other: Any, *, alpha: Any = 1) -> Any:
+        """self - alpha * other."""
+        return self - (other if alpha == 1 else other * alpha)
+
+    def addcmul(self, x: Any, y: Any, *, value: Any = 1) -> Any:
+        """self + value * x * y."""
+        return self + x * y * value
+
+    def addcdiv(self, x: Any, y: Any, *, value: Any = 1) -> Any:
+        """self + value * x / y."""
+        return self + x / y * value
+
+    def lerp(self, end: Any, weight: Any) -> Any:
+        """self + weight * (end - self)."""
+        return self + (end - self) * weight
+
+    # --- by formula ----------------------------------------------------------------------------
+
+    def sigmoid(self) -> Any:
+        """1 / (1 + exp(-x)), written so that nothing overflows."""
+        return (self * 0.5).tanh() * 0.5 + 0.5
+
+    def relu(self) -> Any:
+        """The entries above zero, and zero for the others."""
+        return self.where(self > 0, 0.0)
+
+    def rsqrt(self) -> Any:
+        """1 / sqrt(x)."""
+        return self.sqrt().reciprocal()
+
+    def frac(self) -> Any:
+        """What is behind the decimal point."""
+        return self - self.trunc()
+
+    @shape_checked
+    def clamp(self, min: Any = None, max: Any = None) -> Any:
+        """The entries, those outside of [min, max] replaced by the bound."""
+        return wrap(np.clip(unwrap(self), operand(min), operand(max)))
+
+    clip = clamp
+
+    def allclose(self, other: Any, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
+        """Whether all entries are equal to those of another tensor, up to a tolerance."""
+        return bool(np.allclose(unwrap(self), operand(other), rtol, atol))
+
+    def equal(self, other: Any) -> bool:
+        """Whether another tensor has the same shape and entries."""
+        return bool(np.array_equal(unwrap(self), operand(other)))
+
+
+# --- operators -------------------------------------------------------------------------------
+
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _operator(name: str, reflected: str) -> Callable[[Any, Any], Any]:
+    """self name other; `reflected` is the operator of the other operand that means the same."""
+
+    @shape_checked
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        a, b = promoted(unwrap(self), operand(other))
+        if "truediv" in name:
+            a, b = floating(a), floating(b)
+        out = getattr(a, name)(b)
+        if out is NotImplemented:
+            out = getattr(b, reflected)(a)
+        return NotImplemented if out is NotImplemented else wrap(out)
+
+    method.__name__ = name
+    return method
+
+
+def _install_operators() -> None:
+    for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
+        there, back = f"__{name}__", f"__r{name}__"
+        setattr(Operations, there, _operator(there, back))
+        setattr(Operations, back, _operator(back, there))
+        if name != "matmul":
+            setattr(
+                Operations, f"__i{name}__", in_place(getattr(Operations, there), f"__i{name}__")
+            )
+    for name, mirror in MIRRORED.items():
+        setattr(Operations, f"__{name}__", _operator(f"__{name}__", f"__{mirror}__"))
+        setattr(Operations, name, getattr(Operations, f"__{name}__"))
+    for method, name in OPERATORS.items():
+        setattr(Operations, method, getattr(Operations, f"__{name}__"))
+        setattr(Operations, f"{method}_", in_place(getattr(Operations, method), f"{method}_"))
+    for name in "neg pos abs invert".split():
+        setattr(Operations, f"__{name}__", _unary(f"__{name}__"))
+
+
+#: Methods that are an operator.
+OPERATORS = {
+    "mul": "mul", "multiply": "mul", "div": "truediv", "divide": "truediv",
+    "true_divide": "truediv", "floor_divide": "floordiv", "remainder": "mod", "pow": "pow",
+    "bitwise_and": "and",
+    "bitwise_or": "or", "bitwise_xor": "xor",
+}  # fmt: skip
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    return lambda self: wrap(getattr(unwrap(self), name)())
+
+
+# --- entry by entry --------------------------------------------------------------------------
+
+#: Functions of one entry; those of the first table give floats for integers too.
+FLOATING = {
+    "exp": np.exp, "expm1": np.expm1, "exp2": np.exp2, "log": np.log, "log1p": np.log1p,
+    "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "atanh": np.arctanh, "arcsin": np.arcsin, "arccos": np.arccos,
+    "arctan": np.arctan, "sinc": np.sinc, "deg2rad": np.deg2rad, "rad2deg": np.rad2deg,
+}  # fmt: skip
+KEEPING = {
+    "abs": np.abs, "absolute": np.abs, "neg": np.negative, "negative": np.negative,
+    "positive": np.positive, "sign": np.sign, "sgn": np.sign, "square": np.square,
+    "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "fix": np.trunc,
+    "conj": np.conj, "angle": np.angle, "nan_to_num": np.nan_to_num, "bitwise_not": np.invert,
+    "logical_not": np.logical_not,
+}  # fmt: skip
+TESTING = {"isnan": np.isnan, "isfinite": np.isfinite, "isinf": np.isinf, "signbit": np.signbit}
+PAIRS = {
+    "maximum": np.maximum, "minimum": np.minimum, "fmax": np.fmax, "fmin": np.fmin,
+    "atan2": np.arctan2, "arctan2": np.arctan2, "hypot": np.hypot, "fmod": np.fmod,
+    "logaddexp": np.logaddexp, "logaddexp2": np.logaddexp2, "copysign": np.copysign,
+    "heaviside": np.heaviside, "nextafter": np.nextafter, "isclose": np.isclose,
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "matmul": np.matmul, "mm": np.matmul, "mv": np.matmul, "bmm": np.matmul, "dot": np.dot,
+    "inner": np.inner, "outer": np.outer, "kron": np.kron, "vdot": np.vdot,
+}  # fmt: skip
+
+# --- along dimensions ------------------------------------------------------------------------
+
+REDUCTIONS = {
+    "sum": np.sum, "mean": np.mean, "prod": np.prod, "amax": np.max, "amin": np.min,
+    "nansum": np.nansum, "nanmean": np.nanmean, "argmax": np.argmax, "argmin": np.argmin,
+    "all": np.all, "any": np.any, "count_nonzero": np.count_nonzero,
+}  # fmt: skip
+ALONG = {"cumsum": np.cumsum, "cumprod": np.cumprod, "diff": np.diff}
+
+
+def _entrywise(function: Callable[..., Any], prepare: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda self: wrap(function(prepare(unwrap(self))))
+
+
+def _pairwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    return shape_checked(
+        lambda self, other: wrap(function(*promoted(unwrap(self), operand(other))))
+    )
+
+
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        v = unwrap(self if dtype is None else self.to(dtype))
+        return wrap(function(v, axis=dim, keepdims=keepdim))
+
+    return shape_checked(method)
+
+
+def _along(function: Callable[..., Any]) -> Callable[..., Any]:
+    return shape_checked(lambda self, dim=-1: wrap(function(unwrap(self), axis=dim)))
+
+
+def _install(table: dict[str, Any], make: Callable[[Any], Any], says: str, writes: bool) -> None:
+    for name, function in table.items():
+        method = make(function)
+        method.__name__, method.__doc__ = name, f"{says}; see numpy.{function.__name__}."
+        setattr(Operations, name, method)
+        if writes:
+            setattr(Operations, f"{name}_", in_place(method, f"{name}_"))
+
+
+_install(FLOATING, lambda f: _entrywise(f, floating), "Of each entry", True)
+_install(KEEPING, lambda f: _entrywise(f, lambda x: x), "Of each entry", True)
+_install(TESTING, lambda f: _entrywise(f, lambda x: x), "Of each entry", False)
+_install(PAIRS, _pairwise, "Of two tensors", True)
+_install(REDUCTIONS, _reduction, "Of all entries, or along dimensions", False)
+_install(ALONG, _along, "Along a dimension", True)
+_install_operators()
+for _name in (
+    "add", "sub", "addcmul", "addcdiv", "lerp", "sigmoid", "relu", "rsqrt", "frac", "clamp",
+    "clip",
+    "index_add", "index_copy", "index_fill", "index_put", "scatter", "scatter_add", "masked_fill",
+    "masked_scatter", "tril", "triu",
+):  # fmt: skip
+    setattr(Operations, f"{_name}_", in_place(getattr(Operations, _name), f"{_name}_"))
+for _name in ("", "_"):
+    setattr(Operations, f"subtract{_name}", getattr(Operations, f"sub{_name}"))

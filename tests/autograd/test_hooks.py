@@ -1,0 +1,277 @@
+"""Hooks: on gradients, on what is saved, and the gradients that are retained."""
+
+import numpy as np
+import pytest
+from tensors import same, t
+
+import dualad
+from dualad.autograd import Function
+from dualad.autograd.graph import saved_tensors_hooks
+
+# --- register_hook -----------------------------------------------------------------------------
+
+
+def test_a_hook_sees_the_gradient_and_may_replace_it():
+    seen = []
+    x = t(2.0, True)
+    y = x * 3
+    y.register_hook(lambda g: seen.append(g.item()))
+    y.register_hook(lambda g: g * 10)
+    (y * 5).backward()
+    assert seen == [5.0]
+    same(x.grad, 150.0)
+
+
+def test_a_hook_on_a_leaf():
+    x = t(2.0, True)
+    x.register_hook(lambda g: -g)
+    (x * 3).backward()
+    same(x.grad, -3.0)
+
+
+def test_a_hook_can_be_taken_off():
+    x = t(2.0, True)
+    handle = x.register_hook(lambda g: g * 0)
+    handle.remove()
+    (x * 3).backward()
+    same(x.grad, 3.0)
+
+
+def test_a_hook_sees_the_sum_of_all_uses():
+    seen = []
+    x = t(2.0, True)
+    y = x * 3
+    y.register_hook(lambda g: seen.append(g.item()))
+    (y + y * y).backward()
+    assert seen == [1 + 2 * 6.0]
+
+
+def test_hooks_on_each_output_of_a_function():
+    class Two(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x, 3 * x
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return 2 * g + 3 * h
+
+    x = t(1.0, True)
+    a, b = Two.apply(x)
+    a.register_hook(lambda g: g * 10)
+    b.register_hook(lambda g: g * 100)
+    (a + b).backward()
+    same(x.grad, 2 * 10 + 3 * 100)
+
+
+def test_a_hook_belongs_to_the_value_at_its_time():
+    """y = 3x, then y *= 4 in place: the first hook sees 4 g, the second g."""
+    seen = []
+    x = t(2.0, True)
+    y = x * 3
+    y.register_hook(lambda g: seen.append(("before", g.item())))
+    y.mul_(4)
+    y.register_hook(lambda g: seen.append(("after", g.item())))
+    y.backward()
+    assert seen == [("after", 1.0), ("before", 4.0)]
+
+
+def test_hooks_are_differentiable_under_create_graph():
+    """g = 2x by the square, 3 times that by the hook: its derivative is 6."""
+    x = t(2.0, True)
+    y = x * 1
+    y.register_hook(lambda g: 3 * g)
+    (g,) = dualad.autograd.grad(y * y, x, create_graph=True)
+    same(g, 12.0)
+    same(dualad.autograd.grad(g, x)[0], 18.0)
+
+
+def test_what_a_hook_may_not_do():
+    x = t([1.0, 2.0], True)
+    y = x * 2
+    y.register_hook(lambda g: 5)
+    with pytest.raises(TypeError, match="must return a Tensor"):
+        y.sum().backward()
+    z = x * 2
+    z.register_hook(lambda g: g.sum())
+    with pytest.raises(RuntimeError, match="changed the gradient from shape"):
+        z.sum().backward()
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        t(1.0).register_hook(lambda g: g)
+
+
+def test_writing_in_a_hook_changes_the_gradient_for_nobody_else():
+    x, y = t([1.0, 2.0], True), t([1.0, 2.0], True)
+    x.register_hook(lambda g: g.mul_(5))
+    (x + y).sum().backward()
+    same(x.grad, [5.0, 5.0])
+    same(y.grad, [1.0, 1.0])
+
+
+# --- retain_grad -------------------------------------------------------------------------------
+
+
+def test_a_retained_gradient_is_that_after_all_hooks():
+    x = t(2.0, True)
+    y = x * 3
+    y.retain_grad()
+    y.register_hook(lambda g: g * 2)
+    assert y.retains_grad and not x.retains_grad
+    (y * 5).backward()
+    same(y.grad, 10.0)
+
+
+def test_retained_gradients_add_up():
+    x = t(2.0, True)
+    y = x * 3
+    y.retain_grad()
+    (y * 5).backward(retain_graph=True)
+    (y * 5).backward()
+    same(y.grad, 10.0)
+
+
+def test_after_a_write_it_is_the_gradient_of_the_new_value():
+    x = t(2.0, True)
+    y = x * 3
+    y.retain_grad()
+    y.mul_(4)
+    (y * 2).backward()
+    same(y.grad, 2.0)
+
+
+def test_only_what_has_a_history_retains_a_gradient():
+    with pytest.raises(RuntimeError, match="requires_grad=False"):
+        t(1.0).retain_grad()
+    x = t(1.0, True)
+    x.retain_grad()
+    assert not x.retains_grad
+
+
+# --- .grad -------------------------------------------------------------------------------------
+
+
+def test_what_may_be_assigned_to_grad():
+    x = t([1.0, 2.0], True)
+    for wrong in (5, t([1.0]), dualad.ones(2)):
+        with pytest.raises(RuntimeError, match="gradient|grad"):
+            x.grad = wrong
+    x.grad = t([10.0, 20.0])
+    (x * 3).sum().backward()
+    same(x.grad, [13.0, 23.0])
+    x.grad = None
+    assert x.grad is None
+
+
+# --- saved_tensors_hooks -----------------------------------------------------------------------
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x**3
+        ctx.save_for_backward(x, None, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, nothing, y = ctx.saved_tensors
+        assert nothing is None
+        return 3 * y / x * g
+
+
+def test_each_saved_tensor_is_packed_once_and_unpacked_when_read():
+    log = []
+
+    def pack(v):
+        log.append(("pack", v.item()))
+        return v.item()
+
+    def unpack(kept):
+        log.append(("unpack", kept))
+        return t(kept)
+
+    x = t(2.0, True)
+    with saved_tensors_hooks(pack, unpack):
+        y = Cube.apply(x)
+    assert log == [("pack", 2.0), ("pack", 8.0)]
+    y.backward()
+    assert log[2:] == [("unpack", 2.0), ("unpack", 8.0)]
+    same(x.grad, 12.0)
+
+
+def test_what_unpack_gives_is_differentiated_as_what_was_saved():
+    """x**3 through packed values: first and second derivative 12 and 12 at 2."""
+    x = t(2.0, True)
+    with saved_tensors_hooks(lambda v: v.detach().clone(), lambda v: v):
+        y = Cube.apply(x)
+    (g,) = dualad.autograd.grad(y, x, create_graph=True)
+    same(g, 12.0)
+    same(dualad.autograd.grad(g, x)[0], 12.0)
+
+
+def test_built_in_operations_pack_too():
+    packed = []
+
+    def pack(v):
+        packed.append(v.tolist())
+        return v.detach().clone()
+
+    x, w = t([1.0, 2.0], True), t([3.0, 4.0], True)
+    with saved_tensors_hooks(pack, lambda v: v):
+        y = (x * w).exp()
+    assert [1.0, 2.0] in packed and [3.0, 4.0] in packed
+    y.sum().backward()
+    same(x.grad, np.array([3.0, 4.0]) * np.exp([3.0, 8.0]))
+
+
+def test_hooks_may_change_what_backward_reads():
+    x = t(1.0, True)
+    with saved_tensors_hooks(lambda v: v * 2, lambda v: v):
+        y = x.exp()
+    y.backward()
+    same(x.grad, 2 * np.e)
+
+
+def test_only_the_innermost_pair_counts_and_only_within():
+    def slope(x, y):
+        return dualad.autograd.grad(y, x)[0]
+
+    x = t(1.0, True)
+    with saved_tensors_hooks(lambda v: v * 2, lambda v: v):
+        with saved_tensors_hooks(lambda v: v * 3, lambda v: v):
+            inner = x.exp()
+        outer = x.exp()
+    same(slope(x, inner), 3 * np.e)
+    same(slope(x, outer), 2 * np.e)
+    same(slope(x, x.exp()), np.e)
+
+
+def test_packed_values_may_be_written_to():
+    """What pack keeps is the hook's business: the tensor itself is free."""
+    x = t(2.0, True)
+    a = x * 1
+    with saved_tensors_hooks(lambda v: v.detach().clone(), lambda v: v):
+        y = Cube.apply(a)
+    a.add_(100)
+    y.backward()
+    same(x.grad, 12.0)
+
+
+def test_unpack_must_give_a_tensor():
+    x = t(2.0, True)
+    with saved_tensors_hooks(lambda v: 5, lambda v: v):
+        y = x * x
+    with pytest.raises(TypeError, match="unpack hook"):
+        y.backward()
+
+
+def test_an_exception_in_pack_reaches_the_caller():
+    def pack(v):
+        raise KeyError("user")
+
+    x = t(2.0, True)
+    with saved_tensors_hooks(pack, lambda v: v):
+        with pytest.raises(KeyError):
+            x * x
+    (x * x).backward()
+    same(x.grad, 4.0)
