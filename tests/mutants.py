@@ -46,7 +46,7 @@ def _variants(node):
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Gt, ast.Lt)):
         other = ast.Lt() if isinstance(node.ops[0], ast.Gt) else ast.Gt()
         yield "wrong branch", ast.Compare(node.left, [other], node.comparators)
-    if isinstance(node, ast.Call) and len(node.args) == 3:
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "where":
         c, a, b = node.args
         yield "wrong branch", ast.Call(node.func, [c, b, a], [])
 

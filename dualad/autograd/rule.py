@@ -283,7 +283,9 @@ class Rule:
         def run(*cotangents: Any) -> list[Any]:
             shares = self._backward(list(cotangents))
             moving = [g for g, live in zip(shares, self.live, strict=True) if live]
-            return [None if g is None else unfit(g, s) for g, s in zip(moving, active, strict=True)]
+            return [
+                None if g is None else unfit(g, s) for g, s in zip(moving, active, strict=True)
+            ]
 
         return trace_linear(run, self.outs, active, f"{self.name}.backward")
 

@@ -19,14 +19,18 @@ from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
 from .primitive import Elementwise
 from .recorded import Recorded
-from .tape import kept, pull_elementwise
 from .shape import fit
+from .tape import kept, pull_elementwise
 from .traced import OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 
 __all__ = ["define", "install", "operator_method"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
+
+
+#: What an operator takes beside a traced array.
+OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple, range)
 
 
 def mixed(primitive: Any, x: Any, y: Any) -> Any:
@@ -40,7 +44,7 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
     if not isinstance(other, TracedArray):
         if hasattr(other, "__dualad_face__"):
             return NotImplemented
-        if not isinstance(other, (np.ndarray, np.generic, int, float, complex, list, tuple, range)):
+        if not isinstance(other, OPERANDS):
             return NotImplemented
     return primitive(as_operand(x), as_operand(y))
 

@@ -274,8 +274,8 @@ def prune(program: LinearProgram) -> LinearProgram:
     number: dict[int | None, int | None] = {None: None, **{k: k for k in range(n)}}
     entries = list(tape[:n])
     for k in range(n, len(tape)):
-        if k in needed and _is_identity(tape[k]):
-            number[k] = number[tape[k][1][0]]
+        if k in needed and _same_as(tape[k]) is not None:
+            number[k] = number[_same_as(tape[k])]
         elif k in needed:
             number[k] = len(entries)
             entry = tape[k]
@@ -283,10 +283,13 @@ def prune(program: LinearProgram) -> LinearProgram:
     return LinearProgram(entries, program.inputs, [(number[i], s) for i, s in program._outputs])
 
 
-def _is_identity(entry: tuple) -> bool:
-    if entry[0] is not pull_scale or len(entry[1]) != 1 or entry[3][0] is not None:
-        return False
-    return entry[5].shape == entry[6][0].shape and entry[5].dtype == entry[6][0].dtype
+def _same_as(entry: tuple) -> int | None:
+    """The variable that an entry only repeats; None where it does something."""
+    live = [k for k, i in enumerate(entry[1]) if i is not None]
+    if entry[0] is not pull_scale or len(live) != 1 or entry[3][live[0]] is not None:
+        return None
+    like, out = entry[6][live[0]], entry[5]
+    return entry[1][live[0]] if (out.shape, out.dtype) == (like.shape, like.dtype) else None
 
 
 def program_of_tape(

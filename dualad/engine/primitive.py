@@ -273,9 +273,7 @@ def with_numpy_zero(args: tuple) -> tuple:
     """
     return tuple(
         [
-            np.float64(a)
-            if type(a) is float and a == 0 or type(a) is int and (a == 0 or a.bit_length() > 63)
-            else a
+            np.float64(a) if type(a) in (int, float) and (a == 0 or abs(a) >= 2**63) else a
             for a in args
         ]
     )

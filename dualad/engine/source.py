@@ -102,7 +102,9 @@ class _Printer:
         """An index as it is written in brackets; trailing full slices are left out, unless ... is in it."""
         items = list(index)
         short = not any(k is Ellipsis for k in index)
-        while short and len(items) > 1 and isinstance(items[-1], slice) and items[-1] == slice(None):
+        while (
+            short and len(items) > 1 and isinstance(items[-1], slice) and items[-1] == slice(None)
+        ):
             items.pop()
         shown = [self._slice(k) if isinstance(k, slice) else self.parameter(k) for k in items]
         return ", ".join(shown) or "()"

@@ -69,8 +69,10 @@ def finish(result: Any, a: Any, axes: tuple[int, ...], keepdims: Any, out: Any) 
 
 
 def all_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes to reduce, None standing for all."""
-    return EVERY[ndim] if axis is None else axes_of(axis, ndim)
+    """The axes to reduce, None standing for all; NumPy takes 0 and -1 for a number too."""
+    if axis is None or (ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1)):
+        return EVERY[ndim]
+    return axes_of(axis, ndim)
 
 
 def reduce_of(u: np.ufunc, f: Callable[..., Any]) -> None:
@@ -112,7 +114,7 @@ def np_sum(
     """The sum is linear."""
     if dtype is not None or where is not True:
         a = prepared(a, dtype, where, 0)
-    axes = EVERY[a.ndim] if axis is None else axes_of(axis, a.ndim)
+    axes = all_axes(axis, a.ndim)
     total = sum_axes(a, axes=axes)
     if initial is not None and given(initial):
         total = total + initial

@@ -198,8 +198,6 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """A NumPy axis argument as a tuple of axes."""
     if axis is None:
         return tuple(range(ndim))
-    if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
-        return ()  # NumPy reduces a number along its only axis, as if it had one
     axes = tuple(axis_of(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     if len(set(axes)) != len(axes):
         raise ValueError("duplicate value in 'axis'")

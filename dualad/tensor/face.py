@@ -82,6 +82,11 @@ class TensorFace:
         """The engine value of what user code returned: a tensor, an array or a number."""
         return operand(x) if isinstance(x, (State, TracedArray)) else np.asarray(x)
 
+    @staticmethod
+    def stopped(x: Any) -> Any:
+        """A tensor without its derivatives."""
+        return x.detach()
+
 
 def stored(value: Any) -> Any:
     """A value as a tensor holds it: in memory of its own kind, also a 0-d one."""

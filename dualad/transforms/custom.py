@@ -187,7 +187,7 @@ def stop_gradient(x: Any) -> Any:
 def _stopped(x: Any) -> Any:
     face = getattr(x, "__dualad_face__", None)
     if face is not None:
-        return face.wrap(_stopped(face.unwrap(x)))
+        return face.stopped(x)
     while isinstance(x, TracedArray):
         if x.kind == "batched":
             return _stop(x)

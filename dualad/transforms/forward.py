@@ -157,16 +157,16 @@ def zero_like(value: Any) -> Any:
     return np.zeros(value.shape, dtype if dtype.kind in "fc" else np.float64)[()]
 
 
-def strip(level: Level, aux: Any) -> Any:
+def strip(level: Level, aux: Any, kept: Callable[[Any], Any] = lambda v: v) -> Any:
     """Auxiliary results without the derivative that a level tracks of them."""
     from ..engine.tree import flatten
 
     leaves, tree = flatten(aux)
-    return tree.unflatten([_strip(level, x) for x in leaves])
+    return tree.unflatten([_strip(level, x, kept) for x in leaves])
 
 
-def _strip(level: Level, x: Any) -> Any:
+def _strip(level: Level, x: Any, kept: Callable[[Any], Any]) -> Any:
     face = getattr(x, "__dualad_face__", None)
     if face is not None:
-        return face.wrap(_strip(level, face.unwrap(x)))
-    return x.primal if getattr(x, "level", None) is level else settled(x)
+        return face.wrap(_strip(level, face.unwrap(x), kept))
+    return kept(x.primal) if getattr(x, "level", None) is level else settled(x)

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..engine.grad_mode import recording
+from ..engine.graph import rebased
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, variable
 from ..engine.recorded import Recorded, recorded
 from ..engine.shape import fit
 from ..engine.tape import kept, sweep
-from ..engine.traced import Spec, spec_of
+from ..engine.traced import Spec, raw, spec_of
 from ..engine.tree import flatten, flatten_like
+from ..engine.visible import is_functional
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
@@ -42,6 +44,7 @@ class Recording:
         "faces",
         "has_aux",
         "inputs",
+        "lasting",
         "out",
         "out_tree",
         "tape",
@@ -58,12 +61,12 @@ class Recording:
         has_aux: bool,
         lasting: bool = False,
     ):
-        """With lasting=True the recording outlives later writes into the arguments."""
+        """With lasting=True the recording outlives later writes into arguments and results."""
         self.f, self.has_aux = f, has_aux
         self.inputs, self.trees = inputs_of(args, names)
         if lasting:
             for i in self.inputs:
-                i.value = kept(i.value)
+                i.value = apart(i.value)
         with recording(), Level(name) as level:
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
@@ -72,11 +75,14 @@ class Recording:
             mine = [type(v) is Recorded and v.level is level for v in values]
             self.variables = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
             self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
-            self.aux = strip(level, aux)
+            self.aux = strip(level, aux, apart if lasting else lambda v: v)
+        self.lasting = lasting
 
     def primal(self) -> Any:
+        """The outputs; where the recording lasts, in memory of their own."""
+        out = map(apart, self.out) if self.lasting else self.out
         return self.out_tree.unflatten(
-            [restore(v, type(v), f) for v, f in zip(self.out, self.faces, strict=True)]
+            [restore(v, type(v), f) for v, f in zip(out, self.faces, strict=True)]
         )
 
     def pull(self, cotangents: Sequence[Any], free: bool = False) -> list[Any]:
@@ -131,6 +137,14 @@ class Recording:
                 axes = tuple(range(1, t.ndim))
                 total = total + np.sum(np.real(np.conj(ct) * t), axis=axes)
         return total * np.ones(n)
+
+
+def apart(value: Any) -> Any:
+    """A value in memory of its own: what a recording reads is not reached by writes to it."""
+    plain = raw(value)
+    if not isinstance(plain, np.ndarray) or is_functional(value):
+        return kept(value)
+    return rebased(value, plain.copy())
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

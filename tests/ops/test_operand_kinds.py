@@ -66,9 +66,7 @@ def test_float_power_of_complex64_is_complex128_as_in_numpy():
 
 
 def test_an_integer_beyond_64_bits():
-    np.testing.assert_allclose(
-        dualad.grad(lambda x: (10**30) ** x)(0.5), 1e15 * 30 * np.log(10.0)
-    )
+    np.testing.assert_allclose(dualad.grad(lambda x: (10**30) ** x)(0.5), 1e15 * 30 * np.log(10.0))
     np.testing.assert_allclose(dualad.grad(lambda x: x / 10**25)(0.5), 1e-25)
 
 
@@ -86,7 +84,7 @@ def test_the_matrix_product_with_a_number_is_refused(number):
         dualad.grad(lambda x: number @ x)(A)
 
 
-@pytest.mark.parametrize("f", [np.sum, np.prod, np.mean, np.max, np.min, np.nansum])
+@pytest.mark.parametrize("f", [np.sum, np.prod, np.max, np.min, np.add.reduce, np.nansum])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_a_number_is_reduced_along_its_only_axis(f, axis):
     assert dualad.grad(lambda x: f(x, axis=axis))(3.0) == 1.0

@@ -15,7 +15,8 @@ T = np.array([[1.0, 2.0, 5.0, -4.0, 3.0], [8.0, 7.0, -1.0, 2.0, 2.5], [0.5, 3.0,
 STEP = 2.0**-12
 METHODS = [
     "linear", "lower", "higher", "nearest", "midpoint", "interpolated_inverted_cdf", "hazen",
-    "weibull", "median_unbiased", "normal_unbiased",
+    "weibull", "median_unbiased", "normal_unbiased", "inverted_cdf", "averaged_inverted_cdf",
+    "closest_observation",
 ]  # fmt: skip
 
 
@@ -149,17 +150,51 @@ def test_a_quantile_per_entry_of_a_batch():
     same(dualad.vmap(lambda p: np.quantile(X, p, axis=1))(q), np.quantile(X, q, axis=1))
 
 
+def weighted(x, weights, q=0.3, f=np.quantile, axis=None):
+    return f(x, q, axis=axis, method="inverted_cdf", weights=weights)
+
+
+@pytest.mark.parametrize("q", [0.0, 0.2, 0.5, 0.81, 1.0, np.array([0.1, 0.6])], ids=str)
+def test_weighted_quantiles_are_entries(q):
+    w = np.abs(np.round(T)) + 0.5
+    for f in (
+        lambda x: weighted(x, w, q),
+        lambda x: weighted(x, w, q, axis=1),
+        lambda x: weighted(x, w[0], q, axis=1),
+        lambda x: weighted(x, w[:, 0], q, axis=0),
+        lambda x: weighted(x, w, q, np.nanquantile, axis=1),
+    ):
+        check(f)
+    equal = lambda x: weighted(x, np.ones_like(X), q, axis=1)
+    same(equal(X), np.quantile(X, q, axis=1, method="inverted_cdf"))
+
+
+def test_weighted_quantiles_of_what_is_not_nan():
+    x = np.where(X == 12.0, np.nan, X)
+    f = lambda v: weighted(v, np.abs(T), 0.5, np.nanquantile, axis=1)
+    value, tangent = dualad.jvp(f, (x,), (T,))
+    same(value, f(x))
+    same(tangent, T[X == value[:, None]])
+    assert np.isnan(dualad.jvp(lambda v: weighted(v, np.abs(T)), (x,), (T,))[0])
+
+
+def test_the_weights_of_a_quantile_carry_no_derivative():
+    w = np.abs(T) + 0.5
+    _, tangent = dualad.jvp(lambda x, v: weighted(x, v), (X, w), (0 * X, w))
+    assert tangent == 0.0
+
+
 @pytest.mark.parametrize(
     ("f", "error", "message"),
     [
         (lambda x: np.quantile(x, 1.5), ValueError, "range"),
         (lambda x: np.percentile(x, -1), ValueError, "range"),
-        (lambda x: np.quantile(x, 0.5, method="inverted_cdf"), NotImplementedError, "method"),
-        (
-            lambda x: np.quantile(x, 0.5, weights=x, method="linear"),
-            NotImplementedError,
-            "weights",
-        ),
+        (lambda x: np.quantile(x, 0.5, method="round"), ValueError, "not a valid method"),
+        (lambda x: np.quantile(x, 0.5, weights=x, method="linear"), ValueError, "weights"),
+        (lambda x: weighted(x, -x), ValueError, "non-negative"),
+        (lambda x: weighted(x, 0 * x), ValueError, "all zero"),
+        (lambda x: weighted(x, x[0]), TypeError, "Axis must"),
+        (lambda x: weighted(x, x[0], axis=0), ValueError, "consistent"),
         (lambda x: np.quantile(x + 0j, 0.5), TypeError, "real"),
         (lambda x: np.median(x[:0]), IndexError, "no entries"),
         (lambda x: np.quantile(x[:0], 0.5), IndexError, "no entries"),

@@ -32,7 +32,11 @@ def hermitian(a: Any, lower: bool) -> Any:
     strict = triangle(a, lower, strict=True)
     middle = diagonal_of(a)
     middle = real(middle) if a.dtype.kind == "c" else middle
-    return strict + adjoint(strict) + np.expand_dims(middle, -2) * np.eye(a.shape[-1], dtype=middle.dtype)
+    return (
+        strict
+        + adjoint(strict)
+        + np.expand_dims(middle, -2) * np.eye(a.shape[-1], dtype=middle.dtype)
+    )
 
 
 def symmetric(a: Any, lower: bool) -> Any:

@@ -12,13 +12,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.special import beta
 
 from ...engine.slope import slope_in
 from .bell import bell
 from .exponential_integrals import log1p_less
 from .gamma import polygamma, psi_difference, psi_differences
-from .incomplete_beta import beta_density, one_sided
+from .incomplete_beta import beta_density, log_poch, one_sided
 from .quadrature import blockwise
 from .table import formula, kernel, special
 
@@ -119,10 +118,19 @@ f_in_degrees(0, 1)
 # --- Student's t: t**2 has an F distribution of 1 and n degrees ---------------------------------
 
 
-@formula
-def t_density(n: Any, t: Any) -> Any:
-    power = -0.5 * (n + 1) * np.log1p(t * t / n)
-    return np.exp(power) / (np.sqrt(n) * beta(0.5, 0.5 * n))
+def _t_density(n: Any, t: Any) -> Any:
+    """gamma((n + 1) / 2) / (sqrt(n pi) gamma(n / 2)) (1 + t**2 / n)**(-(n + 1) / 2)."""
+    n = np.float64(n)
+    scale = log_poch(0.5 * n, np.float64(0.5)) - 0.5 * np.log(np.pi * n)
+    return np.exp(scale - 0.5 * (n + 1) * np.log1p(t * t / n))
+
+
+t_density = kernel(
+    _t_density,
+    lambda out, n, t: out * _in_n(1.0, n, t * t),
+    lambda out, n, t: -out * (n + 1) * t / (n + t * t),
+    name="t_density",
+)
 
 
 @cache

@@ -21,7 +21,7 @@ from .incomplete_gamma import deviance, stirling_error
 from .quadrature import blockwise, decaying, up_to
 from .table import formula, kernel, special
 
-__all__ = ["beta_density", "betainc_in_shapes", "one_sided"]
+__all__ = ["beta_density", "betainc_in_shapes", "log_poch", "one_sided"]
 
 
 def _density(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -32,7 +32,7 @@ def _density(a: Any, b: Any, x: Any, y: Any) -> Any:
         log_x = np.where(y < 0.5, np.log1p(-y), np.log(x))
         log_y = np.where(x < 0.5, np.log1p(-x), np.log(y))
         rest = _times(a - 1, log_x) + _times(b - 1, log_y)
-        low = np.exp(rest + _log_poch(np.maximum(a, b), np.minimum(a, b))) * rgamma(
+        low = np.exp(rest + log_poch(np.maximum(a, b), np.minimum(a, b))) * rgamma(
             np.minimum(a, b)
         )
         p, q = np.where(plain, 1.0, a), np.where(plain, 1.0, b)
@@ -44,7 +44,7 @@ def _density(a: Any, b: Any, x: Any, y: Any) -> Any:
         return np.where((x < 0) | (y < 0) | (a < 0) | (b < 0), np.nan, value)[()]
 
 
-def _log_poch(a: Any, b: Any) -> Any:
+def log_poch(a: Any, b: Any) -> Any:
     """log gamma(a + b) - log gamma(a), by Stirling's formula where a is large (DLMF 5.11.1)."""
     large = a + b > 20
     p, n = np.where(large, a, 10.0), np.where(large, a + b, 10.0)

@@ -19,7 +19,7 @@ def t(n, x):
 
 
 FEW = [(3.0, 4.0, 0.8), (3.0, 4.0, 1.8), (0.3, 0.3, 0.3), (5.0, 100.0, 0.9), (12.0, 7.0, 1.0)]
-MANY = [(1e4, 5.0, 0.9), (1e4, 5.0, 1.3), (1e6, 5.0, 1.01), (1e6, 1e4, 1.01), (3.0, 1e6, 1.5)]
+MANY = [(1e4, 5.0, 0.9), (1e4, 5.0, 1.3), (3.0, 1e6, 1.5)]
 
 
 def test_f():
@@ -29,14 +29,14 @@ def test_f():
 
 
 def test_f_of_many_degrees():
-    has_slopes(sp.fdtr, f, MANY, arguments=(0, 1), rtol=1e-11, digits=70)
+    has_slopes(sp.fdtr, f, MANY, arguments=(0, 1), rtol=1e-11, digits=40)
 
 
 T_POINTS = [(3.0, 0.8), (3.0, -0.8), (0.5, -4.0), (30.0, 1.3), (1e4, -1.3), (1e6, 0.7), (1e8, -5.0)]
 
 
 def test_t():
-    has_slopes(sp.stdtr, t, T_POINTS, digits=80, rtol=1e-12)
+    has_slopes(sp.stdtr, t, T_POINTS, rtol=1e-12)
     has_curvature(sp.stdtr, t, (3.0, -0.7))
     has_curvature(sp.stdtr, t, (3.0, 1.7))
 
