@@ -5,6 +5,7 @@ names for tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` a
 """
 
 from . import autograd, func
+from .autograd.custom_vjp import custom_vjp
 from .covered import coverage
 from .dtypes import (
     bool as bool,
@@ -65,6 +66,7 @@ __all__ = [
     "autograd",
     "coverage",
     "custom_jvp",
+    "custom_vjp",
     "defelementwise",
     "empty",
     "enable_grad",

@@ -5,7 +5,7 @@ import numpy as np
 # The sweep walks the primitives that are loaded.
 import dualad.scipy.linalg
 import dualad.scipy.signal
-import dualad.scipy.stats
+import dualad.scipy.stats  # noqa: F401
 
 #: A well conditioned matrix with distinct positive eigenvalues, one with a wide spectrum, a band.
 M = np.array([[3.0, 0.4, 0.2], [0.3, 5.0, 0.6], [0.5, 0.1, 8.0]])

@@ -37,11 +37,11 @@ class LinearVariable(TracedArray):
         parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
         known = tuple([a.primal if m else frozen(a) for a, m in zip(args, mine, strict=True)])
         if isinstance(primitive, Elementwise):
-            entry = scale_entry(primitive, known, parents, params)
+            entry = scale_entry(level, primitive, known, parents, params)
         elif isinstance(primitive, Linear):
-            entry = linear_entry(primitive, known, parents, params)
+            entry = linear_entry(level, primitive, known, parents, params)
         else:
-            raise primitive.not_linear("was applied to it")
+            raise not_linear(level, f"{primitive.name} was applied to it")
         k = len(level.tape)
         level.tape.append(entry)
         return variable(level, entry[5], k)
@@ -55,9 +55,8 @@ class LinearVariable(TracedArray):
         return np.dtype(self.primal.dtype)
 
     def _lost(self, what: str) -> Any:
-        raise LinearityError(
-            f"a derivative rule is not linear in its tangent: {what} asks for the value of a "
-            f"tangent, which has none while the rule is transposed. Decide by the primal instead."
+        raise not_linear(
+            self.level, f"{what} asks for a value, which a linear variable does not have"
         )
 
     def __bool__(self) -> bool:
@@ -72,21 +71,34 @@ class LinearVariable(TracedArray):
         return repr(self)
 
 
+def not_linear(level: Level, why: str) -> LinearityError:
+    """The error for a rule, or a function given to linear_transpose, that is not linear."""
+    if level.name == "linear_transpose":
+        return LinearityError(f"the function given to linear_transpose is not linear: {why}.")
+    return LinearityError(
+        f"a derivative rule ({level.name}) is not linear in its tangent: {why}. A jvp rule must be "
+        "a linear function of the tangents, a backward rule of the cotangents; values that the "
+        "rule only reads, or decides by, are saved by ctx.save_for_forward or closed over."
+    )
+
+
 def variable(level: Level, spec: Spec, k: int) -> LinearVariable:
     v = level.new(LinearVariable)
     v.level, v.primal, v.tangent = level, spec, k
     return v
 
 
-def scale_entry(primitive: Any, args: tuple, parents: tuple, params: dict) -> tuple:
+def scale_entry(
+    level: Level, primitive: Any, args: tuple, parents: tuple, params: dict
+) -> tuple:
     """An elementwise operation on linear variables: each is scaled by a known coefficient."""
     active = [k for k, i in enumerate(parents) if i is not None]
     if primitive.joint:
-        _require_zero(primitive, args, parents)
+        _require_zero(level, primitive, args, parents)
     elif len(active) > 1:
-        raise primitive.not_linear("combines two tangents")
+        raise not_linear(level, f"{primitive.name} combines two tangents")
     elif active[0] not in primitive.linear:
-        raise primitive.not_linear("was applied to it")
+        raise not_linear(level, f"{primitive.name} was applied to it")
     out = primitive.out_spec(args, params)
     coefficients = tuple(
         [
@@ -97,26 +109,30 @@ def scale_entry(primitive: Any, args: tuple, parents: tuple, params: dict) -> tu
     return (pull_scale, parents, primitive, coefficients, params, out, specs(args, parents))
 
 
-def linear_entry(primitive: Any, args: tuple, parents: tuple, params: dict) -> tuple:
+def linear_entry(
+    level: Level, primitive: Any, args: tuple, parents: tuple, params: dict
+) -> tuple:
     linear = [primitive.transpose_in(k) is not None for k in range(len(args))]
     if primitive.joint:
-        _require_zero(primitive, args, parents, linear)
+        _require_zero(level, primitive, args, parents, linear)
     elif sum(i is not None for i in parents) > 1:
-        raise primitive.not_linear("combines two tangents")
+        raise not_linear(level, f"{primitive.name} combines two tangents")
     if any(i is not None and not ok for i, ok in zip(parents, linear, strict=True)):
-        raise primitive.not_linear("takes it where only a known value is allowed")
+        raise not_linear(level, f"{primitive.name} takes it where only a known value is allowed")
     out = primitive.out_spec(args, params)
     reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
     return (pull_linear, parents, primitive, reads, params, out, specs(args, parents))
 
 
-def _require_zero(primitive: Any, args: tuple, parents: tuple, linear: Any = None) -> None:
+def _require_zero(
+    level: Level, primitive: Any, args: tuple, parents: tuple, linear: Any = None
+) -> None:
     """A constant beside a tangent is accepted only where it is exactly zero."""
     for k, (a, i) in enumerate(zip(args, parents, strict=True)):
         if i is None and (linear is None or linear[k]) and not isinstance(a, Spec):
             value = raw(a)
             if isinstance(value, Spec) or np.any(np.asarray(value) != 0):
-                raise primitive.not_linear("adds a constant that is not zero to it")
+                raise not_linear(level, f"{primitive.name} adds a constant that is not zero to it")
 
 
 def pull_scale(
@@ -257,10 +273,7 @@ def output(level: Level, result: Any, spec: Spec) -> tuple[int | None, Spec]:
     if type(result) is LinearVariable and result.level is level:
         return fit(result, spec).tangent, spec
     if np.any(np.asarray(raw(result)) != 0):
-        raise LinearityError(
-            "a derivative rule is not linear in its tangent: it returned a constant that is not "
-            "zero and does not depend on the tangent."
-        )
+        raise not_linear(level, "it returned a constant that is not zero")
     return None, spec
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinearityError
 from .guard import has_nan, quiet
 from .shape import BOUND, fit, zeros
 from .traced import Spec, TracedArray, spec_of
@@ -79,13 +78,6 @@ class Primitive:
         if isinstance(rows[0], tuple):
             return tuple(stack(column)[:n] for column in zip(*rows, strict=True))
         return stack(rows)[:n]
-
-    def not_linear(self, why: str) -> LinearityError:
-        return LinearityError(
-            f"a derivative rule is not linear in its tangent: {self.name} {why}. A jvp rule must "
-            "be a linear function of the tangents, a backward rule of the cotangents; values "
-            "that the rule only reads are saved by ctx.save_for_forward or closed over."
-        )
 
 
 class Opaque(Primitive):

@@ -107,7 +107,8 @@ def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
 add         = elementwise(np.add,         "1", "1",             operator="+", joint=True)
 subtract    = elementwise(np.subtract,    "1", "-1",            operator="-", joint=True)
 square      = elementwise(np.square,      "2 * x")
-multiply    = elementwise(np.multiply,    "y", "x",             operator="*", linear=(0, 1), twice=square)
+multiply    = elementwise(np.multiply,    "y", "x",             operator="*", linear=(0, 1),
+                          twice=square)
 divide      = elementwise(np.divide,      "1 / y", "-out / y",  operator="/", linear=(0,),
                           singular=True)
 negative    = elementwise(np.negative,    "-1",                 operator="-", joint=True)

@@ -47,7 +47,7 @@ def scipy_remedy() -> str | None:
 
 
 def _offers(module: str, name: str) -> bool:
-    """Whether a drop-in namespace has a function of its own, or a method of an object of its own."""
+    """Whether a drop-in namespace has a function, or a method of an object, of its own."""
     try:
         namespace = importlib.import_module(module)
     except ModuleNotFoundError:
@@ -74,12 +74,13 @@ def _scipy_functions(frame: FrameType | None) -> Iterator[tuple[str, str]]:
 
 
 def _names_of(frame: FrameType, module: str) -> Iterator[tuple[str, str]]:
-    """(module, name) of the running function, and of what it stands for: an object, a wrapped function."""
+    """(module, name) of the running function, and of the object or function it stands for."""
     yield module, frame.f_code.co_name
     for local in ("self", *frame.f_code.co_freevars):
         wrapped = frame.f_locals.get(local)
-        if hasattr(wrapped, "__name__"):
-            yield getattr(wrapped, "__module__", None) or module, wrapped.__name__
+        name = getattr(wrapped, "__name__", None)
+        if name is not None:
+            yield getattr(wrapped, "__module__", None) or module, name
     owner = frame.f_locals.get("self")
     if owner is not None:  # a distribution of scipy.stats, by its name or that of its class
         title = getattr(owner, "name", None) or type(owner).__name__.removesuffix("_gen")

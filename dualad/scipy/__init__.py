@@ -1,7 +1,7 @@
 """Drop-in namespaces for the parts of SciPy that do not dispatch: linalg, special, stats, signal.
 
-`import dualad.scipy.linalg as linalg` in place of `import scipy.linalg as linalg`. Called with plain
-arrays their functions are SciPy's; called with tracked values they differentiate.
+`import dualad.scipy.linalg as linalg` in place of `import scipy.linalg as linalg`. Called with
+plain arrays their functions are SciPy's; called with tracked values they differentiate.
 
 >>> import numpy as np, dualad
 >>> import dualad.scipy.linalg as linalg

@@ -1,8 +1,8 @@
-"""scipy.stats, whose densities and distribution functions differentiate in argument and parameters.
+"""scipy.stats, whose densities and distribution functions differentiate in all arguments.
 
-norm, t, beta, gamma, chi2, expon, lognorm, uniform have pdf, logpdf, cdf, logcdf, sf and logsf; poisson
-has pmf and logpmf in place of the first two; dirichlet has pdf and logpdf, multivariate_normal pdf,
-logpdf, cdf and logcdf. All else is SciPy's.
+norm, t, beta, gamma, chi2, expon, lognorm and uniform have pdf, logpdf, cdf, logcdf, sf and
+logsf; poisson has pmf and logpmf in place of the first two; dirichlet has pdf and logpdf,
+multivariate_normal pdf, logpdf, cdf and logcdf. All else is SciPy's.
 
 >>> import dualad
 >>> from dualad.scipy.stats import norm

@@ -85,12 +85,12 @@ for _f in (
 ):
     FUNCTIONS[_f] = by_numpy(_f)
 
-for _f in (
+for _a in (
     *(np.sum, np.prod, np.cumsum, np.cumprod, np.diff, np.ediff1d, np.trapezoid),
     *(np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.einsum),
     *(np.convolve, np.correlate, np.polyval, np.vander, np.linalg.multi_dot),
 ):
-    FUNCTIONS[_f] = by_numpy(_f, np.frompyfunc(number, 1, 1))
+    FUNCTIONS[_a] = by_numpy(_a, np.frompyfunc(number, 1, 1))
 
 for _name in ("matmul", "vecdot", "matvec", "vecmat"):
     _ufunc = getattr(np, _name, None)

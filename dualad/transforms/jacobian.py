@@ -54,7 +54,7 @@ class _Jacobian(_Differentiator):
     def _row(self, row: list[Any], face: Any, inputs: list[Input], trees: list) -> Any:
         """The derivative of one output, in the structure of the arguments."""
         leaves = [
-            restore(b, np.ndarray if i.kind is not float or b.ndim else float, face or i.face)
+            restore(b, np.ndarray if np.ndim(b) else i.kind, face or i.face)
             for b, i in zip(row, inputs, strict=True)
         ]
         parts = rebuild(trees, leaves)

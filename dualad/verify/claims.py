@@ -84,7 +84,8 @@ def jvp_claims(
     variables: Sequence[Variable], values: Values, rule: Callable[[list[np.ndarray]], Values]
 ) -> Iterator[Claim]:
     """That a forward rule gives the derivative times the tangent."""
-    tangents, names = [], []
+    tangents: list[np.ndarray] = []
+    names: list[tuple[Any, Any]] = []
     for v in differentiable(variables):
         array, parts = twin(v.array, "d", v.name)
         tangents.append(array)

@@ -54,7 +54,7 @@ class Deadline:
         sys.settrace(self.before)
 
     def watch(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """Called by Python at each call; once the time is over it raises at every one."""
+        """Called by Python at each call; Python stops tracing once it has raised."""
         self.left -= 1
         if self.left < 0:
             if time.monotonic() > self.end:

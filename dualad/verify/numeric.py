@@ -51,7 +51,7 @@ class Sampler:
         """Both values at a point, None where one of them is no finite real or complex number."""
         with mpmath.workdps(digits):
             try:
-                at = [mpmath.mpf(int(v.p)) / int(v.q) for v in map(point.get, self.symbols)]
+                at = [mpmath.mpf(int(point[s].p)) / int(point[s].q) for s in self.symbols]
                 a, b = (mpmath.mpmathify(v) for v in self.f(*at))
             except (ArithmeticError, ValueError, TypeError, NotImplementedError):
                 return None

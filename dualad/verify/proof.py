@@ -90,7 +90,8 @@ class Entry:
             return "; ".join(self.steps)
         if self.verdict == REFUTED:
             return str(self.counterexample)
-        return f"{self.reason}; checked numerically: {self.numeric}"
+        seen = "no numbers were compared" if self.numeric is None else self.numeric
+        return f"{self.reason}; checked numerically: {seen}"
 
 
 @dataclass(frozen=True)

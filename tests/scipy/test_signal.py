@@ -1,4 +1,4 @@
-"""dualad.scipy.signal: convolutions are bilinear; SciPy's values in all modes and by all methods."""
+"""dualad.scipy.signal: convolutions are bilinear, in all modes and by all methods."""
 
 import numpy as np
 import pytest
@@ -43,8 +43,12 @@ def test_the_transpose_of_a_convolution_is_a_correlation():
 
 
 def test_modes_that_do_not_fit_are_refused_as_by_scipy():
-    for args in ((real(3), real(3, 2)), (real(3), real(2), "wide"), (real(3, 2), real(2, 3), "valid"),
-                 (real(3), real(2), "full", "slow")):  # fmt: skip
+    for args in (
+        (real(3), real(3, 2)),
+        (real(3), real(2), "wide"),
+        (real(3, 2), real(2, 3), "valid"),
+        (real(3), real(2), "full", "slow"),
+    ):
         with pytest.raises(ValueError):
             scipy.signal.convolve(*args)
         with pytest.raises(ValueError):

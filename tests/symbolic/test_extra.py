@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import dualad
-from dualad import symbolic
+from dualad import symbolic, verify
 
 
 def test_nothing_imports_sympy_before_it_is_used():
@@ -20,6 +20,8 @@ def test_nothing_imports_sympy_before_it_is_used():
         lambda: symbolic.to_sympy(lambda x: x),
         lambda: symbolic.from_sympy("x", "x"),
         lambda: symbolic.derivative_formula(lambda x: x),
+        lambda: verify.prove(lambda x: x, lambda x: 1),
+        lambda: verify.prove_all(),
     ],
 )
 def test_the_error_names_the_extra(call, monkeypatch):

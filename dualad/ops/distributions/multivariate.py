@@ -209,12 +209,12 @@ def _bivariate(h: float, k: float, rho: float) -> float:
 
 
 def _plain_probability(z: Any, r: Any, options: tuple) -> Any:
-    """P(Z < z) of standard normal numbers with correlations r; SciPy's from three dimensions on."""
+    """P(Z < z) of standard normal numbers with correlations r; from three on it is SciPy's."""
     r = (r + r.T) / 2
     if len(z) == 1:
         return special.ndtr(z[0])
     if len(z) == 2:
-        return np.float64(_bivariate(*map(float, z), float(r[0, 1])))
+        return np.float64(_bivariate(float(z[0]), float(z[1]), float(r[0, 1])))
     return np.float64(st.multivariate_normal.cdf(z, None, r, True, **dict(options)))
 
 

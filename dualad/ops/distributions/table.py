@@ -1,8 +1,8 @@
 """The distributions of one random number: a formula a line, on the standard scale.
 
-Formulas take (z, *shapes), z inside of the support. Where only the logarithm is stated the function
-is its exponential, and the other way round. Sources: Johnson, Kotz and Balakrishnan, *Continuous
-Univariate Distributions*, 1994.
+Formulas take (z, *shapes), z inside of the support. Where only the logarithm is stated the
+function is its exponential, and the other way round (Johnson, Kotz and Balakrishnan, *Continuous
+Univariate Distributions*, 1994).
 """
 
 from __future__ import annotations

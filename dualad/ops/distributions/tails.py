@@ -20,7 +20,7 @@ TERMS = 100
 def log_probability(
     below: Callable[..., Any], above: Callable[..., Any], tail: Callable[..., Any], *args: Any
 ) -> Any:
-    """log below(*args): by its complement above where it is near 1, by a series where it underflows."""
+    """log below(*args), by its complement where it is near 1, by a series where it underflows."""
     p = below(*args)
     small, large = p < SMALL, p > 0.5
     out = np.log(np.where(small, 1.0, p))
@@ -30,7 +30,7 @@ def log_probability(
 
 
 def _log_sum(ratio: Callable[[int], Any]) -> Any:
-    """log of 1 + r0 + r0 r1 + r0 r1 r2 + ..., the ratios being less than 1 and nearly constant later.
+    """log(1 + r0 + r0 r1 + r0 r1 r2 + ...), of ratios below 1 that change little later on.
 
     Where that is not so the probability is not small, and the result is not used.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Distribution:
 
     #: the first argument, and location and scale with SciPy's defaults
     argument = "x"
-    frame: dict[str, float] = {"loc": 0, "scale": 1}
+    frame: ClassVar[dict[str, float]] = {"loc": 0, "scale": 1}
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class Discrete(Distribution):
     """
 
     argument = "k"
-    frame = {"loc": 0}
+    frame: ClassVar[dict[str, float]] = {"loc": 0}
 
     pmf, logpmf, cdf, logcdf, sf, logsf = map(
         _method, ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")

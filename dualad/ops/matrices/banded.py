@@ -1,4 +1,4 @@
-"""Banded systems. A band is stored as SciPy does: ab[u + i - j, j] = a[i, j], u rows above the diagonal.
+"""Banded systems. A band with u rows above the diagonal is stored as ab[u + i - j, j] = a[i, j].
 
 What is outside the matrix in such an array is not read, and has no derivative.
 """

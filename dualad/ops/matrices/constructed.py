@@ -69,7 +69,7 @@ def hankel(c: Any, r: Any = None) -> Any:
 
 @drop_in(sp.convolution_matrix, a=1)
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
-    """scipy.linalg.convolution_matrix: the matrix whose product with v is np.convolve(a, v, mode)."""
+    """scipy.linalg.convolution_matrix: its product with v is np.convolve(a, v, mode)."""
     if n <= 0:
         raise ValueError("n must be a positive integer.")
     if mode not in ("full", "valid", "same"):
@@ -125,7 +125,7 @@ def fiedler_companion(a: Any) -> Any:
 
 @drop_in(sp.fiedler, a=1)
 def fiedler(a: Any) -> Any:
-    """scipy.linalg.fiedler: entry (i, j) is |a[i] - a[j]|, whose slope is 0 where they are equal."""
+    """scipy.linalg.fiedler: entry (i, j) is |a[i] - a[j]|, with slope 0 where they are equal."""
     a = _vector(a)
     return np.abs(a[:, None] - a[None, :])
 

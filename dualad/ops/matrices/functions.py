@@ -2,8 +2,8 @@
 
 f of the block matrix [[A, E], [0, A]] has the derivative L(A, E) of f at A along E as its upper
 right block, for every analytic f (Mathias, "A chain rule for matrix functions and applications",
-1996; Higham, *Functions of Matrices*, 2008, section 3.1). L is linear in E. Its own derivative in A
-is L of the block matrix along [[T, 0], [0, T]], which needs no further formula at any order. Its
+1996; Higham, *Functions of Matrices*, 2008, section 3.1). L is linear in E. Its own derivative in
+A is L of the block matrix along [[T, 0], [0, T]], which needs no further formula at any order. Its
 adjoint is E -> L(A, E^H)^H.
 """
 

@@ -1,7 +1,8 @@
 """Triangular factors with pivots: lu and ldl.
 
-B = P^T A = L U gives L^-1 dB U^-1 = L^-1 dL + dU U^-1, whose strictly lower part is L^-1 dL (de Hoog,
-Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization", 2011).
+B = P^T A = L U gives L^-1 dB U^-1 = L^-1 dL + dU U^-1, whose strictly lower part is L^-1 dL (de
+Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization",
+2011).
 The order of the pivots is locally constant; where two candidates tie the factors jump.
 """
 

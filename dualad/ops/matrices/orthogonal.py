@@ -282,7 +282,7 @@ def schur(a: Any, output: str = "real", sort: Any = None) -> tuple:
 
 
 def _reflector(x: Any) -> tuple[Any, Any]:
-    """v and tau of LAPACK's reflection (1 - tau v v^H)^H, which takes x to a real multiple of e_1."""
+    """v and tau of LAPACK's (1 - tau v v^H)^H, which takes x to a real multiple of e_1."""
     lead = x[0]
     lead_real = np.real(lead)
     if np.any(np.all(raw(x)[..., 1:] == 0, axis=-1)) and x.shape[0] > 1:

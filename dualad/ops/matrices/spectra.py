@@ -127,7 +127,8 @@ def _eigh(a: Any, b: Any, lower: bool, kind: int, subset: dict, driver: Any) -> 
         options["driver"] = driver
     if b is None:
         given = _decomposition(constant(a), solver="eigh", subset=subset, options=options)
-        return _chosen(*_moving(a, *given), subset)
+        w, v = _moving(a, *given)
+        return _chosen(w, v, subset)
     b = hermitian(matrix(b, "b"), lower)
     if b.shape != a.shape:
         raise ValueError(f"wrong b dimensions {b.shape}, should be {a.shape}")
@@ -185,7 +186,8 @@ def _banded(
         raise ValueError("invalid argument for select")
     subset = {} if name == "a" else {"select": name, "select_range": tuple(select_range)}
     parts = _decomposition(*map(constant, given), solver=solver, subset=subset, options=options)
-    return _chosen(*_moving(a, *parts), subset)
+    w, v = _moving(a, *parts)
+    return _chosen(w, v, subset)
 
 
 @drop_in(sp.eigh_tridiagonal, d=1, e=1)

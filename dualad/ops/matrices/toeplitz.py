@@ -35,11 +35,10 @@ def _times(c: Any, r: Any, x: Any) -> Any:
     ring = np.concatenate([c, r[:0:-1]])
     size = m + n - 1
     if "c" in (ring.dtype.kind, x.dtype.kind):
-        forth, back = np.fft.fft, np.fft.ifft
-    else:
-        forth, back = np.fft.rfft, np.fft.irfft
-    product = np.reshape(forth(ring, size), (-1, 1)) * forth(x, size, axis=0)
-    return back(product, size, axis=0)[:m]
+        product = np.reshape(np.fft.fft(ring), (-1, 1)) * np.fft.fft(x, size, axis=0)
+        return np.fft.ifft(product, axis=0)[:m]
+    product = np.reshape(np.fft.rfft(ring), (-1, 1)) * np.fft.rfft(x, size, axis=0)
+    return np.fft.irfft(product, size, axis=0)[:m]
 
 
 @drop_in(sp.matmul_toeplitz)
@@ -64,7 +63,7 @@ def toeplitz_solution(c: Any, r: Any, b: Any) -> Any:
 
 
 def _without_first(x: Any) -> Any:
-    """x with a zero in place of its first entry, which the row of a Toeplitz matrix does not give."""
+    """x with 0 in place of its first entry, which a Toeplitz matrix takes from its column."""
     return np.concatenate([np.zeros(1, x.dtype), x[1:]])
 
 
