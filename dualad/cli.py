@@ -1,6 +1,7 @@
 """The command `dualad`: `dualad sens MODEL` prints a model's sensitivities and draws them.
 
-Exit codes: 0 done, 1 the model failed, 2 the command was not usable as it was given.
+Exit codes: 0 done, 1 the model failed, 2 the command was not usable as it was given. The second
+command, `dualad verify`, is in `verify.command`, with exit codes of its own.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ HALF = BAND[:2]
 SPREAD = M @ M.T
 FUNCTION = {"more": (), "dtype": np.dtype(float)}
 R = np.array([[1.0, 0.3], [0.3, 1.0]])
+STABLE, NEAR_ONE = M / 20 - np.eye(3), M / 40 + np.eye(3)
+Q = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]])
 
 
 def scipy_samples(Sample, real):
@@ -26,6 +28,7 @@ def scipy_samples(Sample, real):
             s(M, real(3, 1), trans=1, lower=False, unit=False),
             s(M, real(3, 1), trans=2, lower=True, unit=True),
         ],
+        "solve pos": [s(SPREAD, real(3, 2), lower=True), s(SPREAD, real(3, 1), lower=False)],
         "pinv": [s(TALL, atol=None, rtol=None), s(TALL.T, atol=1e-9, rtol=None)],
         "solve_banded": [
             s(BAND, real(4, 2), below=1, above=1),
@@ -56,12 +59,12 @@ def scipy_samples(Sample, real):
             s(SPREAD - 8 * np.eye(3), lower=False, hermitian=True, complex=False),
         ],
         "solve_continuous_are": [
-            s(M, TALL, SPREAD, R, None, None, balanced=True),
-            s(M, TALL, SPREAD, R, np.eye(3) + M / 20, 0.05 * TALL, balanced=True),
+            s(STABLE, TALL, Q, R, None, None, balanced=True),
+            s(STABLE, TALL, Q, R, NEAR_ONE, 0.05 * TALL, balanced=True),
         ],
         "solve_discrete_are": [
-            s(0.3 * M, TALL, SPREAD, R, None, None, balanced=True),
-            s(0.3 * M, TALL, SPREAD, R, np.eye(3) + M / 20, 0.05 * TALL, balanced=True),
+            s(0.5 * STABLE, TALL, Q, R, None, None, balanced=True),
+            s(0.5 * STABLE, TALL, Q, R, NEAR_ONE, 0.05 * TALL, balanced=True),
         ],
     }
     rest = {

@@ -30,7 +30,7 @@ def test_every_name_of_numpy_is_there():
         assert getattr(np, name) is not None or name in ("newaxis",)
     assert np.sin is numpy.sin and np.float64 is numpy.float64 and np.ndarray is numpy.ndarray
     with pytest.raises(AttributeError):
-        np.no_such_name  # noqa: B018
+        np.no_such_name
 
 
 def test_star_import_and_submodules():

@@ -181,9 +181,7 @@ SAMPLES = {
     "common_places": [
         Sample(np.array([0.3, 0.1]), np.array([0.1, 0.7]), assume_unique=True, complex=False)
     ],
-    "weighted_places": [
-        Sample(real(2, 3), np.ones((2, 3)), np.array([0.2, 0.9]), complex=False)
-    ],
+    "weighted_places": [Sample(real(2, 3), np.ones((2, 3)), np.array([0.2, 0.9]), complex=False)],
     "bincount": [Sample(np.array([2, 0, 2]), minlength=4)],
     "turns": [Sample(9 * real(2, 5), jump=None, axis=1, period=2.0, complex=False)],
     "stop_gradient": [Sample(real(3))],

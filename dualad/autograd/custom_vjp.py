@@ -124,7 +124,9 @@ class _Call:
         for k, tree, share in zip(self.moving, self.trees, shares, strict=True):
             what = f"the cotangent of argument {k} of {self.name}"
             empty = share is None
-            out += [None] * tree.size if empty else flatten_like(tree, share, what, f"argument {k}")
+            out += (
+                [None] * tree.size if empty else flatten_like(tree, share, what, f"argument {k}")
+            )
         kinds = zip(out, self.leaves, strict=True)
         return [None if g is None or not is_array(x) else self._given(g) for g, x in kinds]
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
+from .blocks import LARGE, blockwise
 from .dual import Dual
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
@@ -51,6 +52,7 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
 
 #: names the generated code refers to beside those of its formulas
 SCOPE: dict[str, Any] = {
+    "LARGE": LARGE,
     "Batched": Batched,
     "Dual": Dual,
     "F64": F64,
@@ -126,6 +128,8 @@ class _Writer:
     def __init__(self, primitive: Elementwise):
         self.p = primitive
         self.arity = len(primitive.partials)
+        #: the block-by-block rules that the written code calls, by pattern
+        self.rules: dict[str, Callable[..., Any]] = {}
         arguments = ", ".join(("out", *"xy"[: self.arity]))
         self.formulas = [
             "0" if p.constant == 0.0 else p.text or f"partial{k}({arguments})"
@@ -144,7 +148,7 @@ class _Writer:
         live = [a for a in active if self.formulas["xy".index(a)] != "0"]
         total = summed([(tangents[a], self.formulas["xy".index(a)]) for a in live])
         owner = "u" if "x" in active else "v"
-        lines = [f"out = {self.call}"]
+        lines = [*self.blocks(active, total), f"out = {self.call}"]
         if not self.p.singular:
             lines += [f"t = {total}"]
         else:
@@ -173,6 +177,30 @@ class _Writer:
             "return r",
         ]
         return [pad + line for line in lines]
+
+    def blocks(self, active: str, total: str) -> list[str]:
+        """The branch for large arrays; it falls through where they are not plain or a NaN shows up."""
+        names = "xy"[: self.arity]
+        moved = total.replace("u.tangent", "dx").replace("v.tangent", "dy")
+        arrays = [*active, *(f"d{a}" for a in active)]
+        numbers = [a for a in names if a not in active]
+        rule = blockwise({**self.p.namespace, "F": self.p.impl}, self.call, moved, arrays, numbers)
+        if rule is None:
+            return []
+        self.rules[active] = rule
+        owner, first = ("u", "x") if "x" in active else ("v", "y")
+        given = [*active, *(f"{dict(x='u', y='v')[a]}.tangent" for a in active), *numbers]
+        plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
+        return [
+            f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",
+            f"    L = {owner}.level",
+            f"    pair = blocks_{active}(L, {', '.join(given)})",
+            "    if pair is not None and not has_nan(pair[1]):",
+            "        r = L.new(Dual)",
+            "        r.level = L",
+            "        r.primal, r.tangent = pair",
+            "        return r",
+        ]
 
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
@@ -339,7 +367,9 @@ def generate(primitive: Elementwise, kind: str) -> tuple[Callable, Callable | No
     scope = {**primitive.namespace, **SCOPE, "P": primitive, "F": primitive.impl}
     scope["fast"] = fast
     scope.update({f"partial{k}": p.value for k, p in enumerate(primitive.partials)})
-    exec(compile(writer.source(kind), f"<{kind} {primitive.name}>", "exec"), scope)
+    text = writer.source(kind)
+    scope.update({f"blocks_{active}": rule for active, rule in writer.rules.items()})
+    exec(compile(text, f"<{kind} {primitive.name}>", "exec"), scope)
     if kind == "Recorded":
         for p in writer.patterns():
             _finish_pull(primitive, scope[f"pull_{p}"], scope[f"unpack_{p}"])

@@ -61,13 +61,15 @@ class Level:
     next operation on a leaked value, and an open level pays nothing for that.
     """
 
-    __slots__ = ("_token", "name", "new", "rank", "tape")
+    __slots__ = ("_token", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
         self.rank = next(_serial)
         self.new = object.__new__
         self.tape: Any = []
+        #: memory for large values; see `blocks`
+        self.pool: Any = None
 
     @property
     def is_open(self) -> bool:
@@ -76,6 +78,8 @@ class Level:
     def close(self) -> None:
         self.new = partial(_leaked, self.name)
         self.tape = _Closed(self.name)
+        if self.pool is not None:
+            self.pool.close()
 
     def __enter__(self) -> Level:
         self._token: Token = _entered.set(self)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .dual import Dual, make_dual
 from .level import Level
-from .traced import spec_of
+from .traced import as_value
 
 __all__ = ["slope_in"]
 
@@ -23,8 +23,8 @@ def slope_in(k: int, algorithm: Callable[..., Any]) -> Callable[..., Any]:
 
     def partial(out: Any, *args: Any) -> Any:
         with Level("derivative of a formula") as level:
-            seed = np.ones(spec_of(args[k]).shape)[()]
-            moved = make_dual(level, args[k], seed)
+            x = as_value(args[k])
+            moved = make_dual(level, x, np.ones(x.shape)[()])
             result = algorithm(*args[:k], moved, *args[k + 1 :])
             return result.tangent if type(result) is Dual and result.level is level else 0.0
 

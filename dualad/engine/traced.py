@@ -155,13 +155,13 @@ class TracedArray:
     def _lost(self, what: str) -> Any:
         raise lost(
             what,
-            "compute with NumPy functions (np.sin instead of math.sin), write into buffers "
-            "(np.zeros_like(x), dualad.numpy.zeros) and keep the value traced, or take "
-            "dualad.stop_gradient(x) first where the derivative is not wanted",
+            "compute with NumPy functions (np.sin instead of math.sin), store into buffers "
+            "(np.zeros_like(x), dualad.numpy.zeros) instead of plain arrays and keep the value "
+            "traced, or take dualad.stop_gradient(x) first where the derivative is not wanted",
         )
 
     def __float__(self) -> float:
-        return self._lost("float(x), or storing x into a plain ndarray,")
+        return self._lost("float(x)")
 
     def __int__(self) -> int:
         return self._lost("int(x)")

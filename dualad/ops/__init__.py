@@ -4,6 +4,7 @@ Importing a module registers its rules: this list says what is covered.
 """
 
 from . import (
+    arranging,
     assignment,
     bessel,
     complexes,
@@ -22,6 +23,7 @@ from . import (
     histograms,
     indexing,
     interpolate,
+    joining,
     least_squares,
     linalg,
     methods,
@@ -47,6 +49,7 @@ from . import (
 )
 
 __all__ = [
+    "arranging",
     "assignment",
     "bessel",
     "complexes",
@@ -65,6 +68,7 @@ __all__ = [
     "histograms",
     "indexing",
     "interpolate",
+    "joining",
     "least_squares",
     "linalg",
     "methods",
@@ -72,7 +76,6 @@ __all__ = [
     "on_demand",
     "padding",
     "places",
-    "polynomials",
     "polynomials",
     "predicates",
     "products",

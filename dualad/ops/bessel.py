@@ -18,14 +18,15 @@ def _bessel_i(x: Any, n: Any) -> Any:
     The trapezoidal rule converges faster than any power here. Symmetry leaves a quarter period,
     and terms that do not cancel near x = 0.
     """
-    wide, order = np.asarray(x, np.result_type(x, np.float64)), np.asarray(n)
+    order, dtype = np.asarray(n), np.result_type(np.asarray(x).dtype, np.float16)
+    wide = np.asarray(x, np.result_type(dtype, np.float64))
     # Beyond 12000 the result overflows, in longdouble too.
     largest = np.max(np.minimum(np.abs(wide), 12000), initial=1.0, where=wide == wide)
     count = 8 + int(np.max(order, initial=0)) + int(3 * np.sqrt(largest))
     angles = (np.arange(count) + 0.5) * (np.pi / (2 * count))
     with quiet():
         total = sum(_wave(wide * np.cos(t), order) * np.cos(order * t) for t in angles)
-        return (total / count).astype(np.asarray(x).dtype)[()]
+        return (total / count).astype(dtype)[()]
 
 
 def _wave(u: Any, order: Any) -> Any:

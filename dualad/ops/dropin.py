@@ -43,6 +43,15 @@ def _leaves(x: Any) -> Iterator[Any]:
         yield x
 
 
+#: Types of what holds no tracked value.
+PLAIN = (bool, int, float, complex, str, type(None), np.float64)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether an argument is seen at once to hold no tracked value."""
+    return x.dtype.kind != "O" if type(x) is np.ndarray else type(x) in PLAIN
+
+
 def is_tracked(x: Any) -> bool:
     """Whether an argument holds a tracked value."""
     return any(isinstance(v, TracedArray) for v in _leaves(x))
@@ -129,6 +138,8 @@ def drop_in(original: Any, **cores: Any) -> Callable[[Any], Any]:
 
         @functools.wraps(rule)
         def entry(*args: Any, **kwargs: Any) -> Any:
+            if all(map(_is_plain, args)) and all(map(_is_plain, kwargs.values())):
+                return original(*args, **kwargs)
             return unboxed(call, args, kwargs)
 
         entry.__signature__ = signature  # type: ignore[attr-defined]

@@ -12,9 +12,10 @@ import numpy as np
 
 from ..engine.traced import raw
 from ..errors import SingularPointError
+from .arranging import np_diagonal
 from .products import conj
 from .registry import function
-from .structure import axes_of, matrix_transpose, np_diagonal, transpose
+from .structure import axes_of, matrix_transpose, transpose
 
 __all__ = [
     "adjoint",

@@ -5,6 +5,7 @@ The answers are NumPy's, plain, so that Python may branch on them; under vmap th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -197,6 +198,21 @@ def np_einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = 
     """The order of contraction, which depends on shapes alone."""
     empty = [zeros(spec_of(x)) if isinstance(x, TracedArray) else x for x in operands]
     return np.einsum_path(*empty, optimize=optimize, einsum_call=einsum_call)
+
+
+@function(np.shape, result=PREDICATE)
+def np_shape(a: Any) -> Any:
+    return a.shape
+
+
+@function(np.ndim, result=PREDICATE)
+def np_ndim(a: Any) -> Any:
+    return a.ndim
+
+
+@function(np.size, result=PREDICATE)
+def np_size(a: Any, axis: Any = None) -> Any:
+    return a.size if axis is None else math.prod(a.shape[k] for k in axes_of(axis, a.ndim))
 
 
 # --- text ------------------------------------------------------------------------------------

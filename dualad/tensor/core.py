@@ -43,7 +43,7 @@ class Tensor(Operations, History, Writing, Views):
         kwargs = deep(operand, kwargs)
         if method == "at":
             return _written_by(ufunc.at, inputs, kwargs)
-        result = getattr(ufunc, method)(*map(operand, inputs), **kwargs)
+        result = getattr(ufunc, method)(*map(_weak, inputs), **kwargs)
         return wrap_all(result) if out is None else _stored(result, out)
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
@@ -198,6 +198,11 @@ class Tensor(Operations, History, Writing, Views):
 
 
 TensorFace.kind = Tensor
+
+
+def _weak(x: Any) -> Any:
+    """An operand of a ufunc; np.float64 and np.complex128 are Python numbers beside a tensor."""
+    return x.item() if type(x) in (np.float64, np.complex128) else operand(x)
 
 
 def _rebuilt(value: np.ndarray, requires_grad: builtins.bool) -> Any:

@@ -11,8 +11,8 @@ from ..symbolic.calculus import by_cases
 from ..symbolic.steps import LOCALLY_CONSTANT
 from .deadline import Deadline, OutOfTime
 from .numeric import Sampler
-from .pieces import Piece, impossible, pieces
-from .proof import PROVED, REFUTED, UNDECIDED, Entry
+from .pieces import Piece, boundaries, can_vanish, impossible, pieces
+from .proof import PROVED, REFUTED, UNDECIDED, Counterexample, Entry
 from .region import Region
 from .tactics import CHEAP, roots_apart, why_zero
 
@@ -31,27 +31,42 @@ class Claim:
 
 def decide(claim: Claim, region: Region, limit: float, seed: int) -> Entry:
     """The verdict on a claim: numbers can only refute it, algebra can only prove it."""
-    named = (claim.output, claim.input)
-    sampler = None
-    claimed, exact = claim.claimed, claim.exact
+    named = (claim.output, claim.input, claim.claimed, claim.exact)
+    both = by_cases(sympy.sympify(claim.claimed)), by_cases(sympy.sympify(claim.exact))
+    sampler: Sampler | None = None
+    steps: tuple[str, ...] = ()
+    reason = f"no proof within {limit:g} s"
     try:
         with Deadline(limit):
-            sampler = Sampler(by_cases(claimed), by_cases(exact), region, seed)
-            point = sampler.search()
-            if point is not None:
-                found = sampler.counterexample(_shrunk(sampler, point))
-                return Entry(*named, REFUTED, claimed, exact, counterexample=found)
-            steps, reason = _proof(by_cases(claimed - exact), region)
+            sampler = Sampler(*both, region, seed)
+            found = _counterexample(sampler)
+            if found is None:
+                steps, reason, unproved = _proof(both[0] - both[1], region, sampler)
+                if unproved is not None and unproved.signs:
+                    found = _counterexample_within(unproved, both, region, seed)
+            if found is not None:
+                return Entry(*named[:2], REFUTED, *named[2:], counterexample=found)
     except OutOfTime:
-        steps, reason = (), f"no proof within {limit:g} s"
-    if sampler is None or sampler.seen == []:
-        numeric = None if sampler is None else sampler.report()
-        reason = reason or "no point of the region was found at which both have a value"
-        return Entry(*named, UNDECIDED, claimed, exact, numeric=numeric, reason=reason)
+        pass
+    numeric = None if sampler is None else sampler.report()
+    if not reason and (numeric is None or numeric.points == 0):
+        reason = "no point of the region was found at which both have a value"
     verdict = UNDECIDED if reason else PROVED
-    return Entry(
-        *named, verdict, claimed, exact, steps=steps, numeric=sampler.report(), reason=reason
-    )
+    return Entry(*named[:2], verdict, *named[2:], steps=steps, numeric=numeric, reason=reason)
+
+
+def _counterexample(sampler: Sampler) -> Counterexample | None:
+    point = sampler.search()
+    return None if point is None else sampler.counterexample(_shrunk(sampler, point))
+
+
+def _counterexample_within(
+    piece: Piece, both: tuple[Any, Any], region: Region, seed: int
+) -> Counterexample | None:
+    """A counterexample in a piece without proof, which may be too small to be met by chance."""
+    known = set(region.symbols)
+    positive = [p for p in piece.positive if p.free_symbols <= known]
+    return _counterexample(Sampler(*both, region.within(positive), seed))
 
 
 def _shrunk(sampler: Sampler, point: dict[Any, Any]) -> dict[Any, Any]:
@@ -63,11 +78,16 @@ def _shrunk(sampler: Sampler, point: dict[Any, Any]) -> dict[Any, Any]:
         return point
 
 
-def _proof(difference: Any, region: Region) -> tuple[tuple[str, ...], str]:
-    """(steps, "") if the difference is zero on every piece, else ((), why not)."""
+def _proof(
+    difference: Any, region: Region, sampler: Sampler
+) -> tuple[tuple[str, ...], str, Piece | None]:
+    """(steps, "", None) if the difference is zero on every piece, else ((), why not, where)."""
     difference = _steps_as_symbols(sympy.sympify(difference))
     if difference == 0:
-        return ("identical",), ""
+        return ("identical",), "", None
+    for b in boundaries(difference):
+        if not can_vanish(b) and sampler.vanishes(b):
+            return (), f"whether {b} = 0 was not decided", None
     steps: list[str] = []
     try:
         for piece in pieces(difference):
@@ -79,11 +99,11 @@ def _proof(difference: Any, region: Region) -> tuple[tuple[str, ...], str]:
                 why = why_zero(piece.parametrized(here, region))
             if why is None:
                 where = f" where {piece}" if piece.signs else ""
-                return (), f"the difference was not simplified to zero{where}"
+                return (), f"the difference was not simplified to zero{where}", piece
             steps.append(f"{piece}: {why}" if piece.signs else why)
     except (NotImplementedError, RecursionError) as e:
-        return (), str(e) or type(e).__name__
-    return tuple(steps), ""
+        return (), str(e) or type(e).__name__, None
+    return tuple(steps), "", None
 
 
 def _empty(piece: Piece, region: Region) -> bool:

@@ -10,7 +10,7 @@ import mpmath
 import sympy
 
 from ..symbolic.steps import LOCALLY_CONSTANT, MPMATH
-from .pieces import boundaries
+from .pieces import boundaries, can_vanish
 from .proof import Counterexample, Numeric
 from .region import SIMPLE, Region
 
@@ -42,8 +42,9 @@ class Sampler:
         self.f = sympy.lambdify(
             self.symbols, [_finite(claimed), _finite(exact)], modules=[MPMATH, "mpmath"], cse=True
         )
-        self.edges = boundaries(claimed - exact)
-        self.jumps = {s.args[0] for s in (claimed - exact).atoms(*LOCALLY_CONSTANT)}
+        self.edges = [b for b in boundaries(claimed - exact) if not can_vanish(b)]
+        arguments = {u.args[0] for u in (claimed - exact).atoms(*LOCALLY_CONSTANT)}
+        self.jumps = [u for u in arguments if any(not s.is_integer for s in u.free_symbols)]
         self.seen: list[dict[Any, Any]] = []
         self.worst = mpmath.mpf(0)
 
@@ -86,6 +87,15 @@ class Sampler:
         return any(e.subs(point).is_zero for e in self.edges) or any(
             u.subs(point).is_integer for u in self.jumps
         )
+
+    def vanishes(self, e: Any) -> bool:
+        """Whether an expression was zero at every point that was looked at."""
+        with mpmath.workdps(WORKING):
+            f = sympy.lambdify(self.symbols, e, modules=[MPMATH, "mpmath"])
+            return all(
+                abs(f(*(mpmath.mpf(int(q[s].p)) / int(q[s].q) for s in self.symbols))) < NOTICED
+                for q in self.seen
+            )
 
     def search(self) -> dict[Any, Any] | None:
         """A point where the two differ; otherwise `seen` and `worst` say what was looked at."""

@@ -10,21 +10,22 @@ import sympy
 from sympy import Rational
 from sympy.core.relational import Relational
 
+from ..symbolic.steps import LOCALLY_CONSTANT
 from .region import Region
 
-__all__ = ["Piece", "boundaries", "impossible", "pieces"]
+__all__ = ["Piece", "boundaries", "can_vanish", "impossible", "pieces"]
 
 #: More boundaries than this are not combined.
 MOST = 7
 
-#: Which relations hold where left - right is positive, and where it is negative.
-SIDES = {
-    sympy.Gt: (True, False),
-    sympy.Ge: (True, False),
-    sympy.Lt: (False, True),
-    sympy.Le: (False, True),
-    sympy.Eq: (False, False),
-    sympy.Ne: (True, True),
+#: Which relations hold for which signs of left - right.
+HOLDS = {
+    sympy.Gt: (1,),
+    sympy.Ge: (0, 1),
+    sympy.Lt: (-1,),
+    sympy.Le: (-1, 0),
+    sympy.Eq: (0,),
+    sympy.Ne: (-1, 1),
 }
 
 
@@ -32,7 +33,7 @@ class Piece:
     """One combination of signs of the boundaries.
 
     Attributes:
-        signs: boundary expression -> 1 or -1.
+        signs: boundary expression -> 1 or -1, or 0 where it can vanish on more than a kink.
     """
 
     def __init__(self, signs: dict[Any, int]):
@@ -41,18 +42,18 @@ class Piece:
     @property
     def positive(self) -> list[Any]:
         """Expressions that are positive here."""
-        return [b if s > 0 else -b for b, s in self.signs.items()]
+        return [s * b for b, s in self.signs.items() if s]
 
     def __str__(self) -> str:
-        return " and ".join(f"{b} {'>' if s > 0 else '<'} 0" for b, s in self.signs.items())
+        return " and ".join(f"{b} {'=><'[s]} 0" for b, s in self.signs.items())
 
     def of(self, e: Any) -> Any:
         """An expression with its conditions decided."""
         truths = {}
         for r in e.atoms(Relational):
             b, flip = _boundary(r)
-            sign = _sign(b) or self.signs[b]
-            truths[r] = sympy.true if SIDES[r.func][(sign * flip) < 0] else sympy.false
+            sign = 0 if b == 0 else _sign(b) or self.signs[b]
+            truths[r] = sympy.true if sign * flip in HOLDS[r.func] else sympy.false
         decided = e.xreplace(truths)
         return self.of(decided) if decided.atoms(Relational) else decided
 
@@ -113,7 +114,16 @@ def _boundary(r: Any) -> tuple[Any, int]:
 def boundaries(e: Any) -> list[Any]:
     """Where the conditions of an expression change, as expressions that vanish there."""
     found = {_boundary(r)[0] for r in e.atoms(Relational)}
-    return sorted((b for b in found if not _sign(b)), key=str)
+    return sorted((b for b in found if b != 0 and not _sign(b)), key=str)
+
+
+def can_vanish(b: Any) -> bool:
+    """Whether an expression may be zero on more than a set without volume.
+
+    One made of analytic functions of real symbols cannot, unless it is zero everywhere.
+    """
+    choosing = (sympy.Piecewise, sympy.Abs, sympy.sign, sympy.Max, sympy.Min, sympy.Heaviside)
+    return b.has(*choosing, *LOCALLY_CONSTANT) or any(s.is_integer for s in b.free_symbols)
 
 
 def pieces(e: Any) -> Iterator[Piece]:
@@ -121,7 +131,7 @@ def pieces(e: Any) -> Iterator[Piece]:
     at = boundaries(e)
     if len(at) > MOST:
         raise NotImplementedError(f"{len(at)} conditions give too many pieces")
-    for signs in itertools.product((1, -1), repeat=len(at)):
+    for signs in itertools.product(*((1, -1, 0) if can_vanish(b) else (1, -1) for b in at)):
         yield Piece(dict(zip(at, signs, strict=True)))
 
 

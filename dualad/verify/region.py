@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -130,6 +131,12 @@ class Region:
     @property
     def symbols(self) -> list[Any]:
         return [s for v in self.variables for s in v.symbols]
+
+    def within(self, positive: list[Any]) -> Region:
+        """The part of the region in which these expressions are positive, too."""
+        part = copy.copy(self)
+        part.positive = [*self.positive, *positive]
+        return part
 
     def has(self, point: Mapping[Any, Any]) -> bool:
         """Whether a point lies in the region."""

@@ -327,7 +327,8 @@ def passing(forward):
 
 
 PASSING = pytest.mark.parametrize(
-    "f", [passing(lambda ctx, x: x), passing(lambda ctx, x: x.view(2)), passing(lambda ctx, x: x[:1])]
+    "f",
+    [passing(lambda ctx, x: x), passing(lambda ctx, x: x.view(2)), passing(lambda ctx, x: x[:1])],
 )
 
 

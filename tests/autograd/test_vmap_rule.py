@@ -13,7 +13,11 @@ TABLE = np.arange(1.0, 7.0).reshape(2, 3)
 
 def ruled(forward, vmap, **body):
     """A function without derivatives, with a rule for vmap."""
-    body = {"forward": staticmethod(forward), "setup_context": staticmethod(lambda *_: None), **body}
+    body = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(lambda *_: None),
+        **body,
+    }
     if vmap is not None:
         body["vmap"] = staticmethod(vmap)
     return type("Ruled", (Function,), body).apply

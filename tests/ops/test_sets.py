@@ -38,9 +38,7 @@ def test_of_equal_entries_the_first_carries_the_derivative():
 def test_distinct_rows():
     m = np.array([[2.0, 1.0], [0.0, 5.0], [2.0, 1.0]])
     t = like(m)
-    same(
-        dualad.jvp(lambda v: np.unique(v, axis=0), (m,), (t,)), (np.unique(m, axis=0), t[[1, 0]])
-    )
+    same(dualad.jvp(lambda v: np.unique(v, axis=0), (m,), (t,)), (np.unique(m, axis=0), t[[1, 0]]))
 
 
 @pytest.mark.parametrize(

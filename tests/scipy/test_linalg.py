@@ -363,6 +363,8 @@ def test_funm_differentiates_its_function_with_what_it_closes_over():
     f = lambda p: np.trace(linalg.funm(p * POSITIVE, lambda z: np.exp(z / p**2)))
     w = np.linalg.eigvalsh(POSITIVE)
     close(dualad.grad(f)(5.0), np.sum(-w / 25 * np.exp(w / 5)), 1e-9)
+    of_plain = lambda p: np.trace(linalg.funm(POSITIVE, lambda z: np.exp(p * z)))
+    close(dualad.grad(of_plain)(0.1), np.sum(w * np.exp(0.1 * w)), 1e-9)
 
 
 def test_cosine_and_sine_of_a_matrix_have_each_other_as_derivative():
@@ -590,6 +592,13 @@ def test_errors_are_of_the_types_that_scipy_raises():
             call(scipy.linalg, a)
         with pytest.raises(plain.type):
             jvp(lambda a: call(linalg, a), a, np.ones_like(a))
+
+
+def test_a_value_that_is_not_finite_has_no_finite_derivative():
+    broken = np.array([[1.0, np.nan], [0.0, 1.0]])
+    with np.errstate(all="ignore"):
+        assert np.all(np.isnan(jvp(linalg.expm, broken, np.eye(2))))
+        assert np.all(jvp(linalg.expm, broken, np.zeros((2, 2))) == 0)
 
 
 def test_check_finite_may_be_left_out():

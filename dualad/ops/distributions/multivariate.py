@@ -284,7 +284,8 @@ def _normal_cdf(
             "perfectly correlated."
         )
     z = (_points(x, n) - mean) / scale
-    options = (("maxpts", maxpts), ("abseps", abseps), ("releps", releps), ("rng", rng))
+    given = {"maxpts": maxpts, "abseps": abseps, "releps": releps, "rng": rng}
+    options = tuple((name, v) for name, v in given.items() if v is not None)
     rows = np.reshape(z, (-1, n))
     values = np.stack([probability(rows[k], r, options=options) for k in range(rows.shape[0])])
     return np.squeeze(np.reshape(values, z.shape[:-1]))

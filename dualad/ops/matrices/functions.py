@@ -9,6 +9,7 @@ adjoint is E -> L(A, E^H)^H.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...engine.primitive import Composite, Linear
 from ...engine.traced import Spec, TracedArray, raw
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
-from ..dropin import drop_in, matrix, operand
+from ..dropin import drop_in, is_tracked, matrix, operand
 from ..eigen import eig, ties
 from ..linalg import adjoint
 from .equations import sylvester
@@ -52,8 +53,10 @@ def matrix_function_derivative(a: Any, e: Any, function: str, more: tuple, dtype
 
     out_dtype = np.result_type(dtype, e)
     size = np.linalg.norm(e)
-    if not 0 < size < np.inf:
-        return (e * 0).astype(out_dtype)
+    if size == 0:
+        return np.zeros(e.shape, out_dtype)
+    if not (size < np.inf and np.isfinite(a).all()):
+        return np.full(e.shape, np.nan, out_dtype)
     if function == "expm":
         return scipy.linalg.expm_frechet(a, e, None, False, False).astype(out_dtype)
     # The block e is brought to the size of a, so that it does not spoil the accuracy.
@@ -254,7 +257,6 @@ def fractional_matrix_power(A: Any, t: Any) -> Any:
 # --- any function --------------------------------------------------------------------------------
 
 
-@drop_in(sp.funm, A=2)
 def funm(A: Any, func: Callable[[Any], Any], disp: Any = True) -> Any:
     """scipy.linalg.funm of a matrix with distinct eigenvalues, V diag(func(w)) V^-1.
 
@@ -262,6 +264,20 @@ def funm(A: Any, func: Callable[[Any], Any], disp: Any = True) -> Any:
 
     Raises SingularPointError where eigenvalues are repeated: func alone does not say its slope.
     """
+    if not is_tracked(A) and is_tracked(func(np.diagonal(A) + 0j)):
+        return _by_eigenvectors(operand(A), func, disp)
+    return _funm(A, func, disp)
+
+
+funm.__signature__ = inspect.signature(sp.funm)  # type: ignore[attr-defined]
+
+
+@drop_in(sp.funm, A=2)
+def _funm(A: Any, func: Callable[[Any], Any], disp: Any = True) -> Any:
+    return _by_eigenvectors(A, func, disp)
+
+
+def _by_eigenvectors(A: Any, func: Callable[[Any], Any], disp: Any) -> Any:
     _value_only(disp, "funm")
     A = matrix(A, "A")
     w, v = eig(A)

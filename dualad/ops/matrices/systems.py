@@ -12,14 +12,13 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.direction import constant
-from ...engine.primitive import Composite
-from ...engine.traced import raw
+from ...engine.primitive import Composite, Linear
+from ...engine.traced import Spec, raw
 from ..complexes import real
 from ..dropin import drop_in, matrix, operand
 from ..least_squares import _pinv_rule, least_squares
 from ..linalg import adjoint, diagonal_of, real_dtype, transposed
-from ..products import conj
-from .triangular import as_columns, cho_factor, cho_solve, solve_triangular, triangle
+from .triangular import as_columns, solve_triangular, triangle
 
 __all__ = ["det", "hermitian", "inv", "lstsq", "norm", "pinv", "pinvh", "solve"]
 
@@ -56,9 +55,24 @@ LONG_NAMES = {"gen": "general", "sym": "symmetric", "her": "hermitian", "pos": "
 # --- solve and inv -------------------------------------------------------------------------------
 
 
-def _positive(a: Any, b: Any, lower: bool, transpose: bool) -> Any:
-    factor = cho_factor(hermitian(a, lower), lower)
-    return conj(cho_solve(factor, conj(b))) if transpose else cho_solve(factor, b)
+def positive_solution(a: Any, b: Any, lower: bool) -> Any:
+    """The x of a positive definite system; its source is what a linear program prints."""
+    from scipy.linalg import solve
+
+    return solve(a, b, lower=lower, assume_a="pos", check_finite=False)
+
+
+positive = Linear(
+    positive_solution,
+    None,
+    lambda ct, a, b, lower: positive(a, ct, lower=lower),
+    rules=(
+        lambda t, out, a, b, lower: -positive(a, hermitian(t, lower) @ out, lower=lower),
+        None,
+    ),
+    spec=lambda a, b, lower: Spec(b.shape, np.result_type(a.dtype, b.dtype)),
+    name="scipy.linalg.solve pos",
+)
 
 
 def _triangular(a: Any, b: Any, lower: bool, transpose: bool) -> Any:
@@ -81,7 +95,7 @@ SOLVERS = {
     "tridiagonal": _by_reading(lambda a, lower: near_diagonal(a, 1)),
     "symmetric": _by_reading(symmetric),
     "hermitian": _by_reading(hermitian),
-    "positive definite": _positive,
+    "positive definite": lambda a, b, lower, transpose: positive(a, b, lower=lower),
     "upper triangular": lambda a, b, lower, transpose: _triangular(a, b, False, transpose),
     "lower triangular": lambda a, b, lower, transpose: _triangular(a, b, True, transpose),
 }

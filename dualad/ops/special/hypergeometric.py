@@ -34,7 +34,7 @@ def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
         to = np.where(np.abs(end - at) <= np.abs(h), end, at + h)
         y, slope = _expand(e, c, d, f, at, to - at, y, slope)
         at = to
-    return np.where(finite & (at == end), y, np.nan)
+    return y * np.where(finite & (at == end), 1.0, np.nan)
 
 
 def _first_point(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
@@ -70,6 +70,7 @@ def _expand(
 ) -> tuple[Any, Any]:
     """Value and slope at a distance h, from those at a point, by the Taylor series there."""
     leading = at * (1 + e * at)
+    leading = np.where(leading == 0, 1.0, leading)  # at its end the step is 0 too
     bend, first = (1 + 2 * e * at) * h / leading, (c + d * at) * h / leading
     square = h * h / leading
     before, term = slope, -0.5 * (first * slope + f * h / leading * y)
@@ -99,7 +100,7 @@ def gauss(a: Any, b: Any, c: Any, z: Any) -> Any:
     inside = z < 1
     y = solve(-1.0, c, -(a + b + 1), -a * b, np.where(inside, z, 0.5))
     at_one = gamma(c) * gamma(c - a - b) * rgamma(c - a) * rgamma(c - b)
-    return np.where(inside, y, np.where((z == 1) & (c > a + b), at_one, np.nan))
+    return np.where((z == 1) & (c > a + b), at_one, y * np.where(inside, 1.0, np.nan))
 
 
 def _complex(parameter: str) -> Refused:

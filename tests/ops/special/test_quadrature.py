@@ -7,6 +7,15 @@ import scipy.special as sp
 from dualad.ops.special.quadrature import blockwise, decaying, peaked, up_to
 
 one = lambda s: 1.0
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """As within `blockwise`: far out in the bisection numbers overflow."""
+    with np.errstate(all="ignore"):
+        yield
+
+
 RATES = 10.0 ** np.arange(-8, 9.0)[:, None]
 
 
@@ -29,7 +38,7 @@ def test_up_to(length):
 
 def test_peaked():
     """The gamma function in the logarithm of its variable."""
-    a = np.array([[0.5], [3.0], [50.0], [1e4]])
+    a = np.array([[3.0], [50.0], [1e4], [1e8]])
     top = a * np.log(a) - a
     found = peaked(lambda s: a * (np.log(a) + s) - a * np.exp(s) - top, one)
     np.testing.assert_allclose(np.log(found) + top, sp.gammaln(a), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Wright's Bessel function and besselpoly against their series and integral."""
+"""Wright's Bessel function and besselpoly against their series at 50 digits."""
 
 import mpmath as mp
 import numpy as np
@@ -15,7 +15,9 @@ def wright(a, b, x):
 
 
 def besselpoly(a, lmb, nu):
-    return mp.quad(lambda x: x**lmb * mp.besselj(nu, 2 * a * x), [0, 1])
+    """The integral over 0 < x < 1 of x**lmb J_nu(2 a x), term by term."""
+    term = lambda k: (-a * a) ** k / mp.factorial(k) * mp.rgamma(nu + k + 1)
+    return a**nu * mp.fsum(term(k) / (lmb + nu + 2 * k + 1) for k in range(60))
 
 
 POINTS = [(0.7, 1.2, 0.8), (0.3, 0.3, 0.3), (2.0, 0.5, 20.0)]
@@ -37,6 +39,8 @@ def test_the_parameters_are_refused_far_out():
 
 
 def test_besselpoly():
+    integral = mp.quad(lambda x: x**0.3 * mp.besselj(0.4, 1.4 * x), [0, 1])
+    assert abs(integral - besselpoly(mp.mpf("0.7"), 0.3, 0.4)) < 1e-12
     has_slopes(sp.besselpoly, besselpoly, [(0.7, 0.3, 0.4), (3.5, 1.2, 0.4)], rtol=1e-10)
     has_curvature(sp.besselpoly, besselpoly, (0.7, 0.3, 0.4), arguments=(1, 2))
     with pytest.raises(MissingRuleError, match=r"besselpoly has no derivative in its argument nu"):

@@ -1,0 +1,262 @@
+"""Joining arrays and taking them apart: concatenate, stack and block, split, and meshgrid.
+
+One linear primitive carries them all: concatenation, whose transposes are slices.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..engine.inplace import store
+from ..engine.primitive import Linear
+from ..engine.traced import Spec, TracedArray, as_operand
+from .indexing import getitem
+from .registry import function
+from .structure import axis_of, broadcast, np_moveaxis, np_reshape
+
+__all__ = ["arrays_of", "concat"]
+
+
+# --- concatenation ---------------------------------------------------------------------------
+
+
+def _cut(ct: Any, k: int, *xs: Any, axis: int) -> Any:
+    return next(share for _, share in _cut_all(ct, (None,) * k + (k,), *xs, axis=axis))
+
+
+def _cut_all(ct: Any, parents: tuple, *xs: Any, axis: int) -> Iterator[tuple[int, Any]]:
+    start, before, behind = 0, (slice(None),) * axis, (slice(None),) * (ct.ndim - axis - 1)
+    for k, (x, i) in enumerate(zip(xs, parents, strict=False)):
+        stop = start + x.shape[axis]
+        if i is not None:
+            yield k, getitem(ct, index=(*before, slice(start, stop), *behind))
+        start = stop
+
+
+def _concat_batch(args: tuple, mine: tuple, axis: int) -> Any:
+    n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
+    full = [a if m else broadcast(a, shape=(n, *a.shape)) for a, m in zip(args, mine, strict=True)]
+    return concat(*full, axis=axis + 1)
+
+
+def _concat_spec(*xs: Any, axis: int) -> Spec:
+    shape = list(xs[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in xs)
+    return Spec(tuple(shape), np.result_type(*(x.dtype for x in xs)))
+
+
+concat = Linear(
+    lambda *xs, axis: np.concatenate(xs, axis=axis),
+    _cut,
+    joint=True,
+    variadic=True,
+    batch=_concat_batch,
+    spec=_concat_spec,
+    show=lambda *xs, axis: f"np.concatenate(({', '.join(xs)},), axis={axis})",
+    transpose_all=_cut_all,
+    name="concatenate",
+)
+
+
+# --- NumPy's names ---------------------------------------------------------------------------
+
+
+def _at_least(n: int, a: Any) -> Any:
+    if a.ndim >= n:
+        return a
+    if n == 3 and a.ndim == 2:
+        return np_reshape(a, (*a.shape, 1))
+    if n == 3 and a.ndim == 1:
+        return np_reshape(a, (1, *a.shape, 1))
+    return np_reshape(a, (1,) * (n - a.ndim) + a.shape)
+
+
+def _each(n: int, arrays: tuple) -> Any:
+    out = [
+        _at_least(n, a if isinstance(a, TracedArray) else np.asarray(a))
+        for a in map(as_operand, arrays)
+    ]
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+@function(np.atleast_1d)
+def np_atleast_1d(*arys: Any) -> Any:
+    return _each(1, arys)
+
+
+@function(np.atleast_2d)
+def np_atleast_2d(*arys: Any) -> Any:
+    return _each(2, arys)
+
+
+@function(np.atleast_3d)
+def np_atleast_3d(*arys: Any) -> Any:
+    return _each(3, arys)
+
+
+def arrays_of(xs: Any) -> list[Any]:
+    """A sequence of array-likes as values the engine computes with."""
+    if isinstance(xs, (TracedArray, np.ndarray)):
+        return [xs[k] for k in range(xs.shape[0])]
+    return [x if isinstance(x, TracedArray) else np.asarray(x) for x in map(as_operand, xs)]
+
+
+@function(np.concatenate)
+def np_concatenate(
+    arrays: Any,
+    /,
+    axis: Any = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:
+    parts = arrays_of(arrays)
+    if out is not None:
+        return store(out, np_concatenate(parts, axis, dtype=dtype))
+    if axis is None:
+        parts, axis = [np.ravel(p) for p in parts], 0
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    if any(p.ndim == 0 for p in parts):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = axis_of(axis, parts[0].ndim)
+    for p in parts[1:]:
+        a, b = list(parts[0].shape), list(p.shape)
+        if len(a) != len(b) or a[:axis] + a[axis + 1 :] != b[:axis] + b[axis + 1 :]:
+            raise ValueError(
+                f"all the input array dimensions except for the concatenation axis must match "
+                f"exactly, got shapes {[q.shape for q in parts]} along axis {axis}"
+            )
+    joined = concat(*parts, axis=axis)
+    return joined if dtype is None else joined.astype(dtype)
+
+
+@function(np.stack)
+def np_stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    parts = arrays_of(arrays)
+    if not parts:
+        raise ValueError("need at least one array to stack")
+    if len({p.shape for p in parts}) != 1:
+        raise ValueError(
+            f"all input arrays must have the same shape, got {[p.shape for p in parts]}"
+        )
+    axis = axis_of(axis, parts[0].ndim + 1)
+    parts = [np.expand_dims(p, axis) for p in parts]
+    return np_concatenate(parts, axis, out, dtype=dtype)
+
+
+@function(np.hstack)
+def np_hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    parts = [np.atleast_1d(p) for p in arrays_of(tup)]
+    return np_concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype)
+
+
+@function(np.vstack)
+def np_vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    return np_concatenate([np.atleast_2d(p) for p in arrays_of(tup)], 0, dtype=dtype)
+
+
+@function(np.dstack)
+def np_dstack(tup: Any) -> Any:
+    return np_concatenate([np.atleast_3d(p) for p in arrays_of(tup)], 2)
+
+
+@function(np.column_stack)
+def np_column_stack(tup: Any) -> Any:
+    parts = [np.expand_dims(np.atleast_1d(p), 1) if p.ndim < 2 else p for p in arrays_of(tup)]
+    return np_concatenate(parts, 1)
+
+
+@function(np.append)
+def np_append(arr: Any, values: Any, axis: Any = None) -> Any:
+    return np_concatenate(arrays_of((arr, values)), axis)
+
+
+@function(np.block)
+def np_block(arrays: Any) -> Any:
+    def depth(x: Any) -> int:
+        return 1 + max(map(depth, x)) if isinstance(x, list) else 0
+
+    def join(x: Any, level: int, ndim: int) -> Any:
+        if level == 0:
+            x = x if isinstance(x, TracedArray) else np.asarray(x)
+            return np.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
+        return np_concatenate([join(v, level - 1, ndim) for v in x], ndim - level)
+
+    def rank(x: Any) -> int:
+        return max(map(rank, x)) if isinstance(x, list) else np.ndim(x)
+
+    levels = depth(arrays)
+    return join(arrays, levels, max(rank(arrays), levels))
+
+
+def _cuts(n: int, sections: Any, equal: bool) -> list[tuple[int, int]]:
+    if isinstance(sections, (int, np.integer)):
+        if equal and n % sections:
+            raise ValueError("array split does not result in an equal division")
+        each, extra = divmod(n, int(sections))
+        sizes = [each + 1] * extra + [each] * (int(sections) - extra)
+        ends = np.cumsum([0, *sizes]).tolist()
+    else:
+        ends = [0, *(slice(int(k)).indices(n)[1] for k in sections), n]
+    return [(a, max(a, b)) for a, b in itertools.pairwise(ends)]
+
+
+def _split(ary: Any, sections: Any, axis: int, equal: bool) -> list[Any]:
+    axis = axis_of(axis, ary.ndim)
+    lead = (slice(None),) * axis
+    return [ary[(*lead, slice(a, b))] for a, b in _cuts(ary.shape[axis], sections, equal)]
+
+
+@function(np.split)
+def np_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    return _split(ary, indices_or_sections, axis, True)
+
+
+@function(np.array_split)
+def np_array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    return _split(ary, indices_or_sections, axis, False)
+
+
+@function(np.hsplit)
+def np_hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return _split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0, True)
+
+
+@function(np.vsplit)
+def np_vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return _split(ary, indices_or_sections, 0, True)
+
+
+@function(np.dsplit)
+def np_dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return _split(ary, indices_or_sections, 2, True)
+
+
+@function(np.meshgrid)
+def np_meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    n = len(xi)
+    place = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
+    parts = []
+    for k, x in zip(place, arrays_of(xi), strict=True):
+        parts.append(np.reshape(x, (1,) * k + (x.size,) + (1,) * (n - k - 1)))
+    if not sparse:
+        shape = np.broadcast_shapes(*(p.shape for p in parts))
+        parts = [np.broadcast_to(p, shape) for p in parts]
+    return tuple(map(np.copy, parts)) if copy else tuple(parts)
+
+
+if hasattr(np, "unstack"):  # NumPy 2.1
+
+    @function(np.unstack)
+    def np_unstack(x: Any, /, *, axis: int = 0) -> Any:
+        return tuple(np_moveaxis(x, axis, 0))

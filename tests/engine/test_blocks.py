@@ -1,0 +1,111 @@
+"""Large arrays by blocks: the same results to the last bit, and memory that is not kept."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import dualad
+from dualad.engine import codegen
+from dualad.engine.blocks import LARGE, Pool, blockwise
+from dualad.engine.primitive import PRIMITIVES, Elementwise
+
+N = LARGE + 1234
+X = np.linspace(0.2, 0.8, N)
+T = np.cos(37 * X)
+
+FUNCTIONS = {
+    "arithmetic": lambda x: (2.0 * x - x / 3.0 + 1.0 / x) * x - x * x / (x + 0.5),
+    "transcendental": lambda x: np.exp(np.sin(x)) * np.tanh(x) - np.log(x) + np.sqrt(x),
+    "powers": lambda x: x**2 + x**3 + x**0.5 + x**-1,
+    "kinks": lambda x: np.maximum(x, 0.5) + np.abs(x - 0.5) + np.hypot(x, 1.0),
+    "two": lambda x: np.arctan2(x, 1 - x) + np.logaddexp(x, 2 * x),
+    "negative": lambda x: -x - np.cos(x),
+}
+
+
+def small_parts(f, x, t):
+    """The same jvp on pieces below the size at which blocks begin."""
+    parts = [dualad.jvp(f, (x[k : k + 999],), (t[k : k + 999],)) for k in range(0, x.size, 999)]
+    return [np.concatenate(p) for p in zip(*parts, strict=True)]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_equal_to_the_last_bit(name):
+    for got, want in zip(
+        dualad.jvp(FUNCTIONS[name], (X,), (T,)), small_parts(FUNCTIONS[name], X, T), strict=True
+    ):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_shapes_strides_dtypes_and_broadcasting():
+    f = lambda x: np.exp(x) * x / 2.0
+    for x in (X[:N].reshape(2, -1), X[::-1], np.tile(X, (2, 1)).T, X.astype(np.float32), X + 0j):
+        y, dy = dualad.jvp(f, (x,), (np.ones_like(x),))
+        assert y.dtype == dy.dtype == x.dtype and y.shape == dy.shape == x.shape
+        np.testing.assert_allclose(dy, np.exp(x) * (1 + x) / 2, rtol=1e-5)
+    row = np.arange(3.0)[:, None]
+    _, dy = dualad.jvp(lambda x: x * row + row * x, (X,), (T,))
+    np.testing.assert_array_equal(dy, 2 * T * row)
+
+
+def test_zero_meets_infinity_in_one_entry():
+    x, t = X.copy(), T.copy()
+    x[5] = t[5] = 0.0
+    _, dy = dualad.jvp(np.sqrt, (x,), (t,))
+    assert dy[5] == 0.0
+    np.testing.assert_allclose(np.delete(dy, 5), np.delete(t, 5) / (2 * np.sqrt(np.delete(x, 5))))
+
+
+def test_a_value_that_is_still_held_keeps_its_memory():
+    kept = []
+
+    def f(x):
+        y = np.sin(x)
+        kept.append(y[:10])
+        for _ in range(20):
+            x = x * 1.5 - 0.1
+        return y + 0 * x
+
+    y, dy = dualad.jvp(f, (X,), (T,))
+    np.testing.assert_array_equal(y, np.sin(X) + 0 * y)
+    np.testing.assert_allclose(dy, np.cos(X) * T, rtol=1e-15, atol=1e-300)
+
+
+def test_results_outlive_the_level_and_its_memory_does_not():
+    y, dy = dualad.jvp(lambda x: np.sin(x) * x, (X,), (T,))
+    want = np.sin(X) * X
+    for _ in range(5):
+        dualad.jvp(lambda x: np.exp(x) * x, (X,), (T,))
+    np.testing.assert_array_equal(y, want)
+    y[0], dy[0] = 1.0, 2.0
+
+
+def test_a_closed_pool_keeps_nothing():
+    pool = Pool()
+    a, b = pool.lend(10), pool.lend(10)
+    del a
+    gc.collect()
+    assert len(pool.free) == 1
+    pool.close()
+    del b
+    gc.collect()
+    assert pool.free == []
+
+
+def test_nested_levels_use_it_where_the_values_are_plain():
+    second = lambda x: dualad.jvp(lambda y: dualad.jvp(np.sin, (y,), (T,))[1], (x,), (T,))[1]
+    np.testing.assert_allclose(second(X), -np.sin(X) * T * T, rtol=1e-15)
+
+
+def test_hot_rules_have_a_blockwise_form():
+    for name in ("add", "subtract", "multiply", "divide", "square", "sin", "cos", "exp", "log", "tanh"):
+        writer = codegen._Writer(PRIMITIVES[name])
+        assert isinstance(writer.p, Elementwise)
+        writer.source("Dual")
+        assert writer.rules, name
+
+
+def test_what_is_more_than_ufuncs_has_none():
+    assert blockwise({}, "x + 1", "dx * helper(x)", ["x", "dx"], []) is None
+    assert blockwise({}, "x ** y", "dx * x", ["x", "dx"], ["y"]) is None
