@@ -1,9 +1,9 @@
-"""Large arrays in forward mode: value and tangent together, block by block, in memory that is reused.
+"""Large arrays in forward mode: value and tangent together, by blocks, in memory that is reused.
 
-On large arrays an operation costs what it moves: every pass over an array goes through main memory,
-and a fresh result faults its pages in. Here one rule is computed on blocks that stay in the cache,
-by the same ufuncs in the same order, so that the results are the same to the last bit; and the
-memory of a value that dies goes back to its level, which hands it to the next.
+On large arrays an operation costs what it moves: every pass over an array goes through main
+memory, and a fresh result faults its pages in. Here one rule is computed on blocks that stay in
+the cache, by the same ufuncs in the same order, so that the results are the same to the last bit;
+and the memory of a value that dies goes back to its level, which hands it to the next.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def pool_of(level: Any) -> Pool:
 
 
 class _Steps:
-    """A formula as ufunc calls on the names of blocks, with as few intermediate blocks as it needs."""
+    """A formula as ufunc calls on the names of blocks, with few intermediate ones."""
 
     def __init__(self, namespace: dict[str, Any], numbers: set[str]):
         self.namespace, self.numbers = namespace, numbers
@@ -121,7 +121,11 @@ class _NotBlockwiseError(Exception):
 
 
 def blockwise(
-    namespace: dict[str, Any], value: str, tangent: str, arrays: Sequence[str], numbers: Sequence[str]
+    namespace: dict[str, Any],
+    value: str,
+    tangent: str,
+    arrays: Sequence[str],
+    numbers: Sequence[str],
 ) -> Callable[..., Any] | None:
     """A function of a level, arrays and numbers that gives value and tangent, from their formulas.
 

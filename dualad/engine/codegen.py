@@ -179,7 +179,7 @@ class _Writer:
         return [pad + line for line in lines]
 
     def blocks(self, active: str, total: str) -> list[str]:
-        """The branch for large arrays; it falls through where they are not plain or a NaN shows up."""
+        """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
         names = "xy"[: self.arity]
         moved = total.replace("u.tangent", "dx").replace("v.tangent", "dy")
         arrays = [*active, *(f"d{a}" for a in active)]
@@ -189,7 +189,7 @@ class _Writer:
             return []
         self.rules[active] = rule
         owner, first = ("u", "x") if "x" in active else ("v", "y")
-        given = [*active, *(f"{dict(x='u', y='v')[a]}.tangent" for a in active), *numbers]
+        given = [*active, *("uv"["xy".index(a)] + ".tangent" for a in active), *numbers]
         plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
         return [
             f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",

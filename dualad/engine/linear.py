@@ -76,8 +76,8 @@ def not_linear(level: Level, why: str) -> LinearityError:
     if level.name == "linear_transpose":
         return LinearityError(f"the function given to linear_transpose is not linear: {why}.")
     return LinearityError(
-        f"a derivative rule ({level.name}) is not linear in its tangent: {why}. A jvp rule must be "
-        "a linear function of the tangents, a backward rule of the cotangents; values that the "
+        f"a derivative rule ({level.name}) is not linear in its tangent: {why}. A jvp rule must "
+        "be a linear function of the tangents, a backward rule of the cotangents; values that the "
         "rule only reads, or decides by, are saved by ctx.save_for_forward or closed over."
     )
 
@@ -88,9 +88,7 @@ def variable(level: Level, spec: Spec, k: int) -> LinearVariable:
     return v
 
 
-def scale_entry(
-    level: Level, primitive: Any, args: tuple, parents: tuple, params: dict
-) -> tuple:
+def scale_entry(level: Level, primitive: Any, args: tuple, parents: tuple, params: dict) -> tuple:
     """An elementwise operation on linear variables: each is scaled by a known coefficient."""
     active = [k for k, i in enumerate(parents) if i is not None]
     if primitive.joint:
@@ -109,9 +107,7 @@ def scale_entry(
     return (pull_scale, parents, primitive, coefficients, params, out, specs(args, parents))
 
 
-def linear_entry(
-    level: Level, primitive: Any, args: tuple, parents: tuple, params: dict
-) -> tuple:
+def linear_entry(level: Level, primitive: Any, args: tuple, parents: tuple, params: dict) -> tuple:
     linear = [primitive.transpose_in(k) is not None for k in range(len(args))]
     if primitive.joint:
         _require_zero(level, primitive, args, parents, linear)

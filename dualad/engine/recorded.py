@@ -10,7 +10,7 @@ from .level import Level
 from .linear import pull_composite
 from .primitive import Composite, Elementwise, Linear
 from .tape import kept, pull_elementwise, pull_linear, pull_part, specs
-from .traced import Spec, TracedArray, buffer, frozen, spec_of
+from .traced import TracedArray, buffer, frozen, spec_of
 
 __all__ = ["Recorded", "entry_for", "recorded"]
 

@@ -99,7 +99,7 @@ class _Printer:
         return f"({c})" if c.startswith("-") or c.startswith("complex") else c
 
     def brackets(self, index: tuple) -> str:
-        """An index as it is written in brackets; trailing full slices are left out, unless ... is in it."""
+        """An index as it is written in brackets, without full slices at its end."""
         items = list(index)
         short = not any(k is Ellipsis for k in index)
         while (

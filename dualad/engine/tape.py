@@ -64,6 +64,7 @@ def copied(array: np.ndarray) -> np.ndarray:
 
 
 def specs(args: tuple, parents: tuple) -> tuple:
+    """The Spec of each argument that has a parent."""
     return tuple([None if i is None else spec_of(a) for a, i in zip(args, parents, strict=True)])
 
 
@@ -77,10 +78,12 @@ def add_cotangent(g: Any, i: Any, ct: Any) -> None:
 
 
 def multiply(a: Any, b: Any) -> Any:
+    """The product of a cotangent and a slope, unguarded."""
     return a * b
 
 
 def conjugate(d: Any) -> Any:
+    """The complex conjugate; a real value itself."""
     if type(d) is complex:
         return d.conjugate()
     return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d
@@ -96,6 +99,7 @@ def scaled(t: Any, d: Any, primitive: Any, product: Callable[..., Any]) -> Any:
 def pull_elementwise(
     ct: Any, entry: tuple, g: Any, own: set, product: Callable[..., Any] = multiply
 ) -> None:
+    """The cotangent times each conjugate partial derivative."""
     _, parents, primitive, args, _, out, like = entry
     for k, i in enumerate(parents):
         if i is not None:
@@ -116,6 +120,7 @@ def push_elementwise(entry: tuple, v: Any, product: Callable[..., Any] = multipl
 
 
 def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """The stated transpose in each argument."""
     _, parents, primitive, args, params, _, like = entry
     for k, i in enumerate(parents):
         if i is None:

@@ -9,12 +9,13 @@ on such factors (projectors, moduli, functions of the matrix) has the one right 
 
 **Repeated eigenvalues.** Where w_i = w_j within rounding F_ij is 0, and derivatives are finite.
 The first derivative is exact along directions dA for which V^H dA V is diagonal on the repeated
-eigenvalues, and along all directions for what the eigenspace alone decides: symmetric functions of
-repeated eigenvalues, and the projector V_r V_r^H on their space. eigh chooses V so that the
-direction is diagonal wherever it is known while the function runs, which is in forward mode. There
-all smooth functions, such as (V * f(w)) @ V^H, have their exact derivative, and each eigenvalue has
-its one-sided one. Reverse mode knows no direction: where the answer depends on it, grad and vjp take
-forward mode for the whole function, and DirectionNeededError says so where that cannot be had.
+eigenvalues, and along all directions for what the eigenspace alone decides: symmetric functions
+of repeated eigenvalues, and the projector V_r V_r^H on their space. eigh chooses V so that the
+direction is diagonal wherever it is known while the function runs, which is in forward mode.
+There all smooth functions, such as (V * f(w)) @ V^H, have their exact derivative, and each
+eigenvalue has its one-sided one. Reverse mode knows no direction: where the answer depends on it,
+grad and vjp take forward mode for the whole function, and DirectionNeededError says so where that
+cannot be had.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ def test_no_cycle_is_made_by_a_call():
 
         @staticmethod
         def backward(ctx, g):
-            x, y = ctx.saved_tensors
+            _, y = ctx.saved_tensors
             return y * g
 
     gc.disable()

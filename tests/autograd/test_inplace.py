@@ -348,7 +348,7 @@ def test_a_changed_saved_value_is_an_error_and_nothing_else_is(f, reads):
     y = f(a)
     a.add_(1)
     if reads:
-        with pytest.raises(RuntimeError, match="modified by an inplace operation.*version 1"):
+        with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*version 1"):
             y.sum().backward()
     else:
         y.sum().backward()

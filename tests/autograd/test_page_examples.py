@@ -1,4 +1,4 @@
-"""What the reference page of PyTorch's custom functions shows, method by method, in our own words."""
+"""What PyTorch's page of custom functions shows, method by method, in our own words."""
 
 import numpy as np
 import pytest

@@ -99,7 +99,18 @@ def test_nested_levels_use_it_where_the_values_are_plain():
 
 
 def test_hot_rules_have_a_blockwise_form():
-    for name in ("add", "subtract", "multiply", "divide", "square", "sin", "cos", "exp", "log", "tanh"):
+    for name in (
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "square",
+        "sin",
+        "cos",
+        "exp",
+        "log",
+        "tanh",
+    ):
         writer = codegen._Writer(PRIMITIVES[name])
         assert isinstance(writer.p, Elementwise)
         writer.source("Dual")

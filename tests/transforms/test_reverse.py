@@ -160,7 +160,7 @@ def test_linearize_runs_f_once_and_is_linear():
         return np.sin(x) * x[0]
 
     x = np.array([0.2, 0.4])
-    y, f_lin = dualad.linearize(f, x)
+    _, f_lin = dualad.linearize(f, x)
     J = np.diag(np.cos(x) * x[0])
     J[:, 0] += np.sin(x)
     for t in np.eye(2):
