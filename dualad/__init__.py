@@ -4,6 +4,9 @@ At the top level are the NumPy user's functions (`jvp`, `grad`, `jacobian`, ...)
 names for tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` and `torch.func`.
 """
 
+import importlib as _importlib
+from types import ModuleType as _ModuleType
+
 from . import autograd, func
 from .autograd.custom_vjp import custom_vjp
 from .covered import coverage
@@ -120,3 +123,12 @@ __all__ += [
     "short",
     "uint8",
 ]
+
+#: Parts that are imported when they are first named: they need an extra, or are whole namespaces.
+_PARTS = ("numpy", "scipy", "sensitivity", "symbolic", "verify")
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _PARTS:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -52,6 +52,13 @@ def test_the_error_names_the_remedy():
     assert "dualad.stop_gradient" in str(refused(lambda x: float(x[0])))
     assert "dualad.numpy" in str(refused(np.asarray))
     assert "buffer" in str(refused(lambda x: np.add(x, 1, out=np.zeros(3))))
+    for f, name in (
+        (lambda x: np.full((2, 3), x), "numpy.full "),
+        (np.vectorize(lambda a: a), "numpy.vectorize "),
+        (lambda x: np.r_[x, 1.0], "numpy.r_ "),
+        (lambda x: list(np.ndenumerate(x)), "numpy.ndenumerate "),
+    ):
+        assert f"{name}does not dispatch" in str(refused(f))
 
 
 @pytest.mark.parametrize(

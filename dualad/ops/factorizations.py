@@ -18,7 +18,7 @@ from ..errors import NotDifferentiableError, SingularPointError
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
 from .registry import function
 
-__all__ = ["cholesky", "qr"]
+__all__ = ["cholesky", "qr", "qr_rule"]
 
 QRResult = type(np.linalg.qr(np.eye(1)))
 
@@ -88,7 +88,7 @@ def np_cholesky(a: Any, /, *, upper: bool = False) -> Any:
 # --- qr ------------------------------------------------------------------------------------------
 
 
-def _qr_rule(t: Any, out: tuple, a: Any, mode: str) -> tuple:
+def qr_rule(t: Any, out: tuple, a: Any, mode: str) -> tuple:
     """dA R^-1 = dQ + Q dR R^-1, in which Q^H dQ is skew and dR R^-1 triangular.
 
     R has a real diagonal. Of a wide A only the leading square block determines Q.
@@ -123,7 +123,7 @@ def _require_full_rank(r: Any) -> None:
 
 qr = Composite(
     lambda a, mode: tuple(np.linalg.qr(a, mode)),
-    _qr_rule,
+    qr_rule,
     batch=lambda args, mine, mode: qr(args[0], mode=mode),
     name="qr",
 )

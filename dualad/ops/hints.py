@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from types import FrameType
 
 from ..engine.missing import INSTEAD
 from ..engine.traced import HINTS
@@ -17,10 +18,9 @@ LABELLED = {"pandas": "x.to_numpy()", "xarray": "x.values"}
 
 def conversion_hint() -> str | None:
     """What to do for the NumPy function, or the library, that wants a plain array."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
-        root = module.partition(".")[0]
+        module, root = _module(frame)
         if module.startswith("numpy.ma"):
             return "masked arrays hold no traced values: use np.where(mask, other, x)"
         if root in LABELLED:
@@ -28,21 +28,29 @@ def conversion_hint() -> str | None:
                 f"{root} computes on arrays of its own: take {LABELLED[root]} of its objects "
                 f"first, and label the results afterwards"
             )
-        if root == "numpy" and name in _dropins():
+        name = _dropins().get(frame.f_code.co_qualname.partition(".")[0])
+        if root == "numpy" and name is not None:
             return (
                 f"numpy.{name} does not dispatch to traced arrays; `import {ROOT}.numpy as np` "
                 f"has one that takes them"
             )
         if root not in ("numpy", ROOT):
             return None
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 
-def _dropins() -> list[str]:
-    """What the drop-in namespace does differently from NumPy."""
+def _module(frame: FrameType) -> tuple[str, str]:
+    """The module that a frame runs in, and its package."""
+    module = frame.f_globals.get("__name__", "")
+    return module, module.partition(".")[0]
+
+
+def _dropins() -> dict[str, str]:
+    """The functions and classes of NumPy that the drop-in namespace does differently."""
     fresh = importlib.import_module(f"{ROOT}.numpy.fresh")
-    return [*fresh.__all__, "vectorize"]
+    classes = {"vectorize": "vectorize", "ndenumerate": "ndenumerate", "AxisConcatenator": "r_"}
+    return {name: name for name in fresh.__all__} | classes
 
 
 HINTS.append(conversion_hint)

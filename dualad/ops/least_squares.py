@@ -20,13 +20,14 @@ from .products import array_of, conj
 from .registry import function
 from .structure import reshape, sum_axes
 
-__all__ = ["least_squares", "pseudo_inverse"]
+__all__ = ["least_squares", "pinv_rule", "pseudo_inverse"]
 
 
 # --- pinv ----------------------------------------------------------------------------------------
 
 
-def _pinv_rule(t: Any, out: Any, a: Any, rcond: Any) -> Any:
+def pinv_rule(t: Any, out: Any, a: Any, rcond: Any) -> Any:
+    """The tangent of the pseudo-inverse out of a, at constant rank."""
     inward = out @ adjoint(out) @ adjoint(t)
     outward = adjoint(t) @ adjoint(out) @ out
     return inward - (out @ t + inward @ a) @ out + outward - out @ (a @ outward)
@@ -34,7 +35,7 @@ def _pinv_rule(t: Any, out: Any, a: Any, rcond: Any) -> Any:
 
 pseudo_inverse = Composite(
     lambda a, rcond: np.linalg.pinv(a, rcond),
-    _pinv_rule,
+    pinv_rule,
     batch=lambda args, mine, rcond: pseudo_inverse(args[0], rcond=rcond),
     name="pinv",
 )

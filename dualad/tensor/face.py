@@ -18,7 +18,17 @@ from ..errors import DualADError, ShapeError
 if TYPE_CHECKING:
     from .view import View
 
-__all__ = ["State", "TensorFace", "deep", "operand", "shape_checked", "unwrap", "wrap", "wrap_all"]
+__all__ = [
+    "State",
+    "TensorFace",
+    "as_shape_error",
+    "deep",
+    "operand",
+    "shape_checked",
+    "unwrap",
+    "wrap",
+    "wrap_all",
+]
 
 
 class State:
@@ -137,8 +147,12 @@ def shape_checked(f: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return f(*args, **kwargs)
         except ValueError as error:
-            if isinstance(error, (DualADError, IndexError)):
-                raise
-            raise ShapeError(str(error)) from None
+            raise as_shape_error(error) from None
 
     return checked
+
+
+def as_shape_error(error: ValueError) -> ValueError:
+    """NumPy's ValueError for shapes as a ShapeError; what says more stays as it is."""
+    keeps = isinstance(error, (DualADError, IndexError))
+    return error if keeps else ShapeError(str(error))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engine.traced import TracedArray
 from .dtypes import Dtypes
-from .face import State, operand, shape_checked, unwrap, wrap
+from .face import State, as_shape_error, operand, shape_checked, unwrap, wrap
 from .promotion import floating, promoted
 from .selection import Selection
 from .writing import in_place
@@ -119,17 +119,22 @@ MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "n
 
 def _operator(name: str, reflected: str) -> Callable[[Any, Any], Any]:
     """self name other; `reflected` is the operator of the other operand that means the same."""
+    divides = "truediv" in name
 
-    @shape_checked
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
-        a, b = promoted(unwrap(self), operand(other))
-        if "truediv" in name:
-            a, b = floating(a), floating(b)
-        out = getattr(a, name)(b)
-        if out is NotImplemented:
-            out = getattr(b, reflected)(a)
+        a, b = unwrap(self), operand(other)
+        if type(b) is not float or a.dtype.kind != "f":
+            a, b = promoted(a, b)
+            if divides:
+                a, b = floating(a), floating(b)
+        try:
+            out = getattr(a, name)(b)
+            if out is NotImplemented:
+                out = getattr(b, reflected)(a)
+        except ValueError as error:
+            raise as_shape_error(error) from None
         return NotImplemented if out is NotImplemented else wrap(out)
 
     method.__name__ = name

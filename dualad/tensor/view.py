@@ -128,6 +128,14 @@ class DualView(View):
         view._clock += 1
         view._move_retained(before)
 
+    def check(self, value: Any) -> None:
+        under = self.base._full()
+        if type(under) is Dual and under.level is self.level:
+            raise LevelError(
+                "a dual is written in place whose primal has got a tangent of its own since: the "
+                "two share their values, but not their derivatives. clone() the primal first"
+            )
+
     def _give_tangent(self, view: Any, dual: Any) -> None:
         if type(dual) is Dual and dual.level is self.level and self.level.is_open:
             view._value = make_dual(self.level, view._value, dual.tangent)

@@ -19,6 +19,7 @@ def test_grad_and_its_options():
     same(gx, [6.0, 16.0])
     same(gy, [1.0, 4.0])
     g, aux = func.grad(lambda x: (f(x, Y), {"x": x}), has_aux=True)(X)
+    same(g, [6.0, 16.0])
     same(aux["x"], [1.0, 2.0])
     assert not aux["x"].requires_grad
     same(func.grad(lambda x, k=1.0: (x * k).sum())(X, k=3.0), [3.0, 3.0])

@@ -213,7 +213,7 @@ def test_setup_context_apart_from_forward():
 
 
 def test_a_function_in_numpy_with_a_rule_for_vmap():
-    """forward leaves for NumPy, so vmap needs the rule: it moves the batch and calls apply again."""
+    """forward leaves for NumPy: the rule moves the batch in front and calls apply again."""
 
     class Cumulative(Function):
         @staticmethod

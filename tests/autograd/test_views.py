@@ -66,7 +66,7 @@ def test_memory_and_version_are_shared(view, array):
 
 @EACH
 def test_a_write_through_the_view_reaches_the_history_of_the_base(view, array):
-    """base = 2x, view *= 3, sum(base * weights): the gradient is 2 weights, 6 weights in the view."""
+    """base = 2x, view *= 3, sum(base * w): the gradient is 2w, and 6w in the view."""
     weights = np.arange(10.0, 16.0).reshape(2, 3)
     x = t(DATA, True)
     base = x * 2
@@ -360,3 +360,16 @@ def test_requires_grad_on_a_view_makes_a_leaf():
     same(v, [2.0])
     (v * v).sum().backward()
     same(v.grad, [4.0])
+
+
+def test_a_dual_whose_primal_became_dual_is_not_written_to():
+    """One memory with two tangents: a write through the one has no meaning for the other."""
+    with dual_level():
+        x = t([1.0, 2.0])
+        d = make_dual(x, t([10.0, 20.0]))
+        x.add_(make_dual(t([1.0, 1.0]), t([5.0, 5.0])))
+        same(tangent(x), [5.0, 5.0])
+        same(primal(d), [2.0, 3.0])
+        same(tangent(d), [10.0, 20.0])
+        with pytest.raises(RuntimeError, match="tangent of its own"):
+            d.mul_(2)

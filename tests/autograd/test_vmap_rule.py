@@ -102,7 +102,7 @@ def test_nested_vmaps_call_it_for_the_inner_one_first():
 
 
 def test_derivatives_through_it_are_those_of_what_it_does():
-    """grad(vmap) goes through the rule's own operations; vmap(grad) calls backward on the batch."""
+    """grad(vmap) goes through the rule's operations; vmap(grad) calls backward on the batch."""
 
     class Weigh(Function):
         @staticmethod

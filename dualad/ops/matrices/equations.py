@@ -31,16 +31,22 @@ __all__ = [
 ]
 
 
-def _of_one_dtype(*xs: Any) -> list[Any]:
-    """SciPy's solvers go wrong on real coefficients beside a complex right-hand side."""
-    dtype = np.result_type(*xs)
-    return [x.astype(dtype) for x in xs]
-
-
 # --- Sylvester -----------------------------------------------------------------------------------
 
+
+def sylvester_solution(a: Any, b: Any, q: Any) -> Any:
+    """The x of a x + x b = q, all in one dtype: SciPy errs on a real a beside a complex q.
+
+    Its source is what a linear program prints.
+    """
+    from scipy.linalg import solve_sylvester
+
+    dtype = np.result_type(a, b, q)
+    return solve_sylvester(a.astype(dtype), b.astype(dtype), q.astype(dtype))
+
+
 sylvester = Linear(
-    lambda a, b, q: sp.solve_sylvester(*_of_one_dtype(a, b, q)),
+    sylvester_solution,
     None,
     None,
     lambda ct, a, b, q: sylvester(adjoint(a), adjoint(b), ct),
@@ -50,10 +56,6 @@ sylvester = Linear(
         None,
     ),
     spec=lambda a, b, q: Spec(q.shape, np.result_type(a.dtype, b.dtype, q.dtype)),
-    show=lambda a, b, q: (
-        f"np.reshape(np.linalg.solve(np.kron({a}, np.eye({b}.shape[0])) + "
-        f"np.kron(np.eye({a}.shape[0]), {b}.T), np.ravel({q})), np.shape({q}))"
-    ),
     name="scipy.linalg.solve_sylvester",
 )
 
@@ -81,16 +83,20 @@ def _stein_rule(t: Any, out: Any, a: Any, q: Any, method: Any) -> Any:
     return stein(a, t @ out @ adjoint(a) + a @ out @ adjoint(t), method=method)
 
 
+def stein_solution(a: Any, q: Any, method: Any) -> Any:
+    """The x of x = a x a^H + q, in one dtype."""
+    from scipy.linalg import solve_discrete_lyapunov
+
+    dtype = np.result_type(a, q)
+    return solve_discrete_lyapunov(a.astype(dtype), q.astype(dtype), method)
+
+
 stein = Linear(
-    lambda a, q, method: sp.solve_discrete_lyapunov(*_of_one_dtype(a, q), method=method),
+    stein_solution,
     None,
     lambda ct, a, q, method: stein(adjoint(a), ct, method=method),
     rules=(_stein_rule, None),
     spec=lambda a, q, method: Spec(q.shape, np.result_type(a.dtype, q.dtype)),
-    show=lambda a, q, method: (
-        f"np.reshape(np.linalg.solve(np.eye({a}.size) - np.kron({a}, np.conj({a})), "
-        f"np.ravel({q})), np.shape({q}))"
-    ),
     name="scipy.linalg.solve_discrete_lyapunov",
 )
 

@@ -18,7 +18,7 @@ from ...engine.traced import raw
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, matrix, operand
 from ..eigen import ties
-from ..factorizations import _qr_rule
+from ..factorizations import qr_rule
 from ..linalg import adjoint, diagonal_of, real_dtype
 from ..products import conj
 from .spectra import eig_given
@@ -86,7 +86,7 @@ def _mirrored(x: Any) -> Any:
 
 def _rq_rule(t: Any, out: tuple, a: Any) -> tuple:
     r, q = out
-    dq, dr = _qr_rule(_mirrored(t), (_mirrored(q), _mirrored(r)), _mirrored(a), "reduced")
+    dq, dr = qr_rule(_mirrored(t), (_mirrored(q), _mirrored(r)), _mirrored(a), "reduced")
     return _mirrored(dr), _mirrored(dq)
 
 

@@ -16,7 +16,7 @@ from ...engine.primitive import Composite, Linear
 from ...engine.traced import Spec, raw
 from ..complexes import real
 from ..dropin import drop_in, matrix, operand
-from ..least_squares import _pinv_rule, least_squares
+from ..least_squares import least_squares, pinv_rule
 from ..linalg import adjoint, diagonal_of, real_dtype, transposed
 from .triangular import as_columns, solve_triangular, triangle
 
@@ -158,7 +158,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 pseudo_inverse = Composite(
     lambda a, atol, rtol: sp.pinv(a, atol=atol, rtol=rtol, check_finite=False),
-    lambda t, out, a, atol, rtol: _pinv_rule(t, out, a, None),
+    lambda t, out, a, atol, rtol: pinv_rule(t, out, a, None),
     name="scipy.linalg.pinv",
 )
 

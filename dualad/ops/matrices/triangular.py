@@ -54,26 +54,21 @@ def _transpose(ct: Any, a: Any, b: Any, trans: int, lower: bool, unit: bool) -> 
     return triangular_solve(conj(a) if trans == 1 else a, ct, trans=back, lower=lower, unit=unit)
 
 
+def triangular_solution(a: Any, b: Any, trans: int, lower: bool, unit: bool) -> Any:
+    """The x of a triangular system; its source is what a linear program prints."""
+    from scipy.linalg import solve_triangular
+
+    return solve_triangular(a, b, trans, lower, unit, check_finite=False)
+
+
 triangular_solve = Linear(
-    lambda a, b, trans, lower, unit: sp.solve_triangular(
-        a, b, trans=trans, lower=lower, unit_diagonal=unit, check_finite=False
-    ),
+    triangular_solution,
     None,
     _transpose,
     rules=(_rule, None),
     spec=lambda a, b, **_: Spec(b.shape, np.result_type(a.dtype, b.dtype)),
-    show=lambda a, b, trans, lower, unit: f"np.linalg.solve({_shown(a, trans, lower, unit)}, {b})",
     name="scipy.linalg.solve_triangular",
 )
-
-
-def _shown(a: str, trans: Any, lower: Any, unit: Any) -> str:
-    """The triangular matrix as a NumPy expression."""
-    strict, is_lower = eval(str(unit)), eval(str(lower))
-    offset = (", -1" if is_lower else ", 1") if strict else ""
-    text = f"np.tri{'l' if is_lower else 'u'}({a}{offset})"
-    text = f"({text} + np.eye({a}.shape[0]))" if strict else text
-    return text + {"0": "", "1": ".T", "2": ".conj().T"}[str(trans)]
 
 
 # --- SciPy's names -------------------------------------------------------------------------------
