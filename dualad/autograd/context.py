@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,17 +149,6 @@ class FunctionCtx:
     def is_partial(self) -> bool:
         """Whether forward has left it without what it saves, as a rule for vmap does."""
         return self._slots is None
-
-    @contextmanager
-    def seen_by(self, scene: Scene, needs: tuple[bool, ...] | None = None) -> Iterator[None]:
-        """While a rule runs: what is saved reads as its level's values."""
-        before = self._scene, self.needs_input_grad
-        self._scene = scene
-        self.needs_input_grad = before[1] if needs is None else needs
-        try:
-            yield
-        finally:
-            self._scene, self.needs_input_grad = before
 
     def _read(self, s: _Slot) -> Any:
         if s.packed is not None:

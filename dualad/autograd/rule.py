@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -91,15 +89,6 @@ class Rule:
         """Forget what was saved for backward."""
         self.ctx.release()
 
-    @contextmanager
-    def _running(self, rule: str, needs: tuple[bool, ...] | None = None) -> Iterator[None]:
-        """While user code runs: it sees the values of this level."""
-        with (
-            hidden_duals(self.level.rank),
-            self.ctx.seen_by(self.scene._replace(rule=rule), needs),
-        ):
-            yield
-
     # --- jvp -----------------------------------------------------------------------------------
 
     def _jvp(self, tangents: list[Any]) -> list[Any]:
@@ -109,7 +98,7 @@ class Rule:
                 given[k] = wrap(borrowed(t))
             elif self.ctx._materialize and np.dtype(spec.dtype).kind in "fc":
                 given[k] = wrap(np.zeros(spec.shape, spec.dtype))
-        with self._running("forward"):
+        with _Running(self, "forward", self.ctx.needs_input_grad):
             out = self.call.jvp(self.ctx, *given)
             out = out if isinstance(out, tuple) else (out,)
             n = len(self.call.out)
@@ -169,7 +158,7 @@ class Rule:
         given = self._cotangents(cotangents)
         moving = {k for k, live in zip(self.call.at, self.live, strict=True) if live}
         needs = tuple(k in moving for k in range(len(self.call.args)))
-        with self._running("backward", needs):
+        with _Running(self, "backward", needs):
             out = self._called(given)
             out = out if isinstance(out, tuple) else (out,)
             self._check_count(out)
@@ -288,6 +277,26 @@ class Rule:
             ]
 
         return trace_linear(run, self.outs, active, f"{self.name}.backward")
+
+
+class _Running:
+    """While user code of a rule runs: it sees the values of the rule's level."""
+
+    __slots__ = ("_before", "_ctx", "_hidden", "_seen")
+
+    def __init__(self, rule: Rule, name: str, needs: tuple[bool, ...]):
+        self._ctx, self._hidden = rule.ctx, hidden_duals(rule.level.rank)
+        self._seen = rule.scene._replace(rule=name), needs
+
+    def __enter__(self) -> None:
+        ctx = self._ctx
+        self._before = ctx._scene, ctx.needs_input_grad
+        ctx._scene, ctx.needs_input_grad = self._seen
+        self._hidden.__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        self._hidden.__exit__()
+        self._ctx._scene, self._ctx.needs_input_grad = self._before
 
 
 def _is_plain(t: Any) -> bool:

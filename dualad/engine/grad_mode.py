@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -87,13 +86,19 @@ def hidden_duals(rank: float) -> Any:
     return _set(_mode.get()._replace(ceiling=rank))
 
 
-@contextmanager
-def _set(mode: GradMode) -> Iterator[None]:
-    token = _mode.set(mode)
-    try:
-        yield
-    finally:
-        _mode.reset(token)
+class _set:
+    """Within it a mode holds."""
+
+    __slots__ = ("_mode", "_token")
+
+    def __init__(self, mode: GradMode):
+        self._mode = mode
+
+    def __enter__(self) -> None:
+        self._token = _mode.set(self._mode)
+
+    def __exit__(self, *exc: object) -> None:
+        _mode.reset(self._token)
 
 
 class _Setting:

@@ -18,7 +18,7 @@ from .table import Refused, fixed, special
 
 __all__ = ["gauss", "kummer", "limit"]
 
-TERMS, STEPS = 60, 5000
+TERMS, STEPS = 60, 1500
 
 
 def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
@@ -30,7 +30,9 @@ def solve(e: float, c: Any, d: Any, f: Any, z: Any) -> Any:
     for _ in range(STEPS):
         if not np.any(raw(at != end)):
             break
-        h = _nextfixed(e, c, d, f, at, end)
+        h = _next_step(e, c, d, f, at, end)
+        if not np.any(raw((at != end) & (np.abs(h) * STEPS > np.abs(end - at)))):
+            break
         to = np.where(np.abs(end - at) <= np.abs(h), end, at + h)
         y, slope = _expand(e, c, d, f, at, to - at, y, slope)
         at = to
@@ -54,7 +56,7 @@ def _series_at_zero(e: float, c: Any, d: Any, f: Any, z: Any) -> tuple[Any, Any]
     return y, slope
 
 
-def _nextfixed(e: float, c: Any, d: Any, f: Any, at: Any, z: Any) -> Any:
+def _next_step(e: float, c: Any, d: Any, f: Any, at: Any, z: Any) -> Any:
     """Within the disk of convergence, an oscillation or a moderate growth."""
     leading = np.abs(at * (1 + e * at))
     room = np.minimum(np.abs(at), np.abs(1 + e * at)) if e else np.abs(at)

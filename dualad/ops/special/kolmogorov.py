@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .box_cox import box_cox_in_power
-from .table import formula, special, whole_number
+from .table import Refused, formula, special, whole_number
 
 __all__: list[str] = []
 
@@ -51,6 +51,7 @@ def tukey_in_shape(p: Any, shape: Any) -> Any:
 special("kolmogorov", "kolmogorov_slope(x)")
 special("kolmogi",    "1 / kolmogorov_slope(out)")
 special("smirnov",    N, "_smirnovp(x, y)")
+special("_smirnovp",  N, Refused("d", "it is a derivative already, and no formula is at hand"))
 special("smirnovi",   N, "1 / _smirnovp(x, out)")
 special("tklmbda",    "tukey_density(out, y)", "tukey_in_shape(out, y)")
 # fmt: on

@@ -104,6 +104,7 @@ OTHERS = {
     "kn": S(2, 0.7),
     "smirnov": S(4, 0.3, second=False),
     "smirnovi": S(4, 0.3, second=False),
+    "_smirnovp": S(4, 0.3, fixed=(1,)),
     "eval_hermite": S(2, 0.7),
     "eval_hermitenorm": S(2, 0.7),
     "_spherical_jn": S(2, 0.7),
@@ -293,6 +294,8 @@ def test_second_derivatives_agree_in_all_nestings(name):
 
 def single(name):
     f = SPECIAL[name].impl
+    if name in SPHEROIDAL:  # some of SciPy's own do not return
+        return False
     return any(set(t.split("->")[0]) <= set("flq") and "f" in t for t in f.types)
 
 
