@@ -12,10 +12,10 @@ demo: $(READY)  ## the sensitivity job on real input, then one rule read in both
 	$(RUN)/python examples/custom_rule.py
 
 test: $(READY)  ## all tests but the slow ones
-	$(RUN)/python -m pytest -q
+	$(RUN)/python -m pytest -q -n auto
 
 slow: $(READY)  ## the slow tests alone
-	$(RUN)/python -m pytest -q -m slow
+	$(RUN)/python -m pytest -q -m slow -n auto
 
 check: lint types docs examples  ## all that is no unit test
 

@@ -53,9 +53,7 @@ def alone(f, point, k):
     yield dualad.grad(lambda v: f(*point[:k], v, *point[k + 1 :]))(at)
 
 
-def has_slopes(
-    f, counterpart, points, arguments=None, rtol=1e-12, atol=1e-300, digits=DIGITS
-):
+def has_slopes(f, counterpart, points, arguments=None, rtol=1e-12, atol=1e-300, digits=DIGITS):
     """The first derivatives of f at all points are those of its mpmath counterpart."""
     n = len(points[0])
     for k in range(n) if arguments is None else arguments:

@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 PARTS = [
     mp.airyai,
@@ -47,7 +47,9 @@ def test_scaled_of_a_complex_argument(k):
 def test_complex():
     z, t = np.complex128(0.4 - 1.3j), np.complex128(0.7 + 0.2j)
     out, moved = dualad.jvp(sp.airy, (z,), (t,))
-    np.testing.assert_allclose(moved, t * np.array([out[1], z * out[0], out[3], z * out[2]]), 1e-14)
+    np.testing.assert_allclose(
+        moved, t * np.array([out[1], z * out[0], out[3], z * out[2]]), 1e-14
+    )
 
 
 def test_integrals():

@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_complex_slope, has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_complex_slope, has_curvature, has_slopes
 
 KINDS = {"jv": mp.besselj, "yv": mp.bessely, "iv": mp.besseli, "kv": mp.besselk}
 SCALED = {
@@ -109,12 +109,14 @@ def test_scaled_by_a_modulus_is_smooth_in_real_and_imaginary_part(name, size):
     f = lambda w: getattr(sp, name)(0.7, w)
     z, h = np.complex128(1.3 - 0.4j), 1e-6
     for t in (1.0 + 0.0j, 1.0j, 0.3 - 0.8j):
-        value, moved = dualad.jvp(f, (z,), (np.complex128(t),))
+        _, moved = dualad.jvp(f, (z,), (np.complex128(t),))
         difference = (f(z + h * t) - f(z - h * t)) / (2 * h)
         np.testing.assert_allclose(moved, difference, rtol=1e-8)
         w = np.complex128(0.3 + 0.8j)
         back = dualad.vjp(f, z)[1](w)[0]
-        np.testing.assert_allclose(np.real(np.conj(w) * moved), np.real(np.conj(back) * t), rtol=1e-13)
+        np.testing.assert_allclose(
+            np.real(np.conj(w) * moved), np.real(np.conj(back) * t), rtol=1e-13
+        )
 
 
 def test_hankel_of_a_real_argument():

@@ -1,14 +1,14 @@
-"""Bessel functions in their order against mpmath: small and large, below and above the argument."""
+"""Bessel functions in their order against mpmath: small and large orders and arguments."""
 
 import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import exact, has_curvature
 
 import dualad
 from dualad.errors import MissingRuleError
 from dualad.ops.special.bessel_order import order_slope
-from special_values import exact, has_curvature
 
 KINDS = {
     "jv": mp.besselj,
@@ -71,7 +71,9 @@ def test_hankel():
         for name, factor in ((f"hankel{k}", 0), (f"hankel{k}e", -1j if k == 1 else 1j)):
             _, t = dualad.jvp(lambda v: getattr(sp, name)(v, 1.3), (0.7,), (1.0,))
             with mp.workdps(40):
-                wanted = complex(mp.diff(lambda v: counterpart(v, 1.3), 0.7) * mp.exp(factor * 1.3))
+                wanted = complex(
+                    mp.diff(lambda v: counterpart(v, 1.3), 0.7) * mp.exp(factor * 1.3)
+                )
             np.testing.assert_allclose(t, wanted, rtol=1e-12)
     with pytest.raises(MissingRuleError, match=r"hankel1 has no derivative in its argument z"):
         dualad.jvp(lambda v: sp.hankel1(v, -1.3), (0.7,), (1.0,))

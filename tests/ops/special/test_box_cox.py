@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 
 def box_cox(x, p):
@@ -42,7 +42,9 @@ def test_curvature(name):
 def test_power_zero_is_the_logarithm():
     """(x**p - 1) / p = L + p L**2 / 2 + ... with L = log x."""
     log = np.log(3.0)
-    np.testing.assert_allclose(dualad.grad(sp.boxcox, argnums=(0, 1))(3.0, 0.0), (1 / 3, log**2 / 2))
+    np.testing.assert_allclose(
+        dualad.grad(sp.boxcox, argnums=(0, 1))(3.0, 0.0), (1 / 3, log**2 / 2)
+    )
     np.testing.assert_allclose(dualad.grad(sp.inv_boxcox, argnums=1)(2.0, 0.0), -2 * np.exp(2.0))
 
 

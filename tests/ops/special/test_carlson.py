@@ -4,13 +4,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_complex_slope, has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_complex_slope, has_curvature, has_slopes
 
 THREE = [(0.7, 1.2, 0.4), (0.3, 0.3, 0.3), (1e-5, 2.0, 30.0), (1.0, 1.0, 2.0)]
-
 
 
 @pytest.mark.parametrize("name", ["elliprf", "elliprd", "elliprg"])

@@ -4,14 +4,14 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_curvature, has_slopes
 
 P = lambda a, x: mp.gammainc(a, 0, x, regularized=True)
 Q = lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True)
-I = lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)
+regular = lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)
 
 CASES = {
     "gdtr": (lambda a, b, x: P(b, a * x), [(0.7, 2.3, 1.9), (3.0, 0.4, 0.2)]),
@@ -35,10 +35,10 @@ def test_curvature(name):
 COUNTS = {
     "pdtr": (lambda k, m: Q(k + 1, m), (2, 1.7)),
     "pdtrc": (lambda k, m: P(k + 1, m), (2, 1.7)),
-    "bdtr": (lambda k, n, p: I(n - k, k + 1, 1 - p), (1, 4, 0.3)),
-    "bdtrc": (lambda k, n, p: I(k + 1, n - k, p), (1, 4, 0.3)),
-    "nbdtr": (lambda k, n, p: I(n, k + 1, p), (3, 4, 0.3)),
-    "nbdtrc": (lambda k, n, p: I(k + 1, n, 1 - p), (3, 4, 0.3)),
+    "bdtr": (lambda k, n, p: regular(n - k, k + 1, 1 - p), (1, 4, 0.3)),
+    "bdtrc": (lambda k, n, p: regular(k + 1, n - k, p), (1, 4, 0.3)),
+    "nbdtr": (lambda k, n, p: regular(n, k + 1, p), (3, 4, 0.3)),
+    "nbdtrc": (lambda k, n, p: regular(k + 1, n, 1 - p), (3, 4, 0.3)),
 }
 
 
@@ -104,7 +104,8 @@ def test_inverses_in_a_count(name, f, at, unknown):
 
 
 @pytest.mark.parametrize(
-    "f, inverse, p", [("bdtr", "bdtri", (1, 4)), ("nbdtr", "nbdtri", (3, 4)), ("pdtr", "pdtri", (2,))]
+    "f, inverse, p",
+    [("bdtr", "bdtri", (1, 4)), ("nbdtr", "nbdtri", (3, 4)), ("pdtr", "pdtri", (2,))],
 )
 def test_inverses_in_the_last_argument(f, inverse, p):
     both = lambda y: getattr(sp, f)(*p, getattr(sp, inverse)(*p, y))

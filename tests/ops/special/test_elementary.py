@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 REAL = [(0.8,), (-0.3,), (4.0,), (-25.0,)]
 degrees = lambda f: lambda x: f(x * mp.pi / 180)

@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 PARAMETERS = [(0.3,), (0.999,), (1e-9,), (-4.0,), (0.0,)]
 AMPLITUDES = [(0.7, 0.4), (2.3, 0.4), (-5.0, 0.9), (0.7, -3.0), (0.7, 1e-9), (1e-4, 0.5)]
@@ -51,4 +51,6 @@ def test_agm():
 def test_half_turns():
     """At a multiple of pi the integrals have 2 k complete ones, and no kink."""
     wanted = 4 * dualad.grad(sp.ellipk)(0.4)
-    np.testing.assert_allclose(dualad.grad(sp.ellipkinc, argnums=1)(2 * np.pi, 0.4), wanted, rtol=1e-13)
+    np.testing.assert_allclose(
+        dualad.grad(sp.ellipkinc, argnums=1)(2 * np.pi, 0.4), wanted, rtol=1e-13
+    )

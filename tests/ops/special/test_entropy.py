@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 
 def huber(delta, r):
@@ -77,4 +77,6 @@ def test_mixed_derivative_of_xlogy_at_zero():
 
 def test_complex_xlogy():
     z, w = np.complex128(0.3 - 0.2j), np.complex128(1.2 + 0.7j)
-    np.testing.assert_allclose(dualad.jvp(sp.xlogy, (z, w), (1 + 0j, 1j))[1], np.log(w) + 1j * z / w)
+    np.testing.assert_allclose(
+        dualad.jvp(sp.xlogy, (z, w), (1 + 0j, 1j))[1], np.log(w) + 1j * z / w
+    )

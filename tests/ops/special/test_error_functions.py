@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import exact, has_complex_slope, has_curvature, has_slopes
 
 import dualad
-from special_values import exact, has_complex_slope, has_curvature, has_slopes
 
 REAL = [(0.3,), (-0.8,), (2.5,), (-4.0,), (9.9,), (10.1,), (25.0,), (0.0,)]
 CENTRAL = [(0.3,), (-0.8,), (1e-8,), (0.0,), (0.99,)]

@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_complex_slope, has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_complex_slope, has_curvature, has_slopes
 
 CASES = {
     "exp1": (mp.e1, [(0.8,), (1e-5,), (30.0,)]),

@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 
 def f(m, n, x):
@@ -32,7 +32,15 @@ def test_f_of_many_degrees():
     has_slopes(sp.fdtr, f, MANY, arguments=(0, 1), rtol=1e-11, digits=40)
 
 
-T_POINTS = [(3.0, 0.8), (3.0, -0.8), (0.5, -4.0), (30.0, 1.3), (1e4, -1.3), (1e6, 0.7), (1e8, -5.0)]
+T_POINTS = [
+    (3.0, 0.8),
+    (3.0, -0.8),
+    (0.5, -4.0),
+    (30.0, 1.3),
+    (1e4, -1.3),
+    (1e6, 0.7),
+    (1e8, -5.0),
+]
 
 
 def test_t():

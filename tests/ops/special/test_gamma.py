@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_complex_slope, has_curvature, has_slopes
 
 import dualad
-from special_values import has_complex_slope, has_curvature, has_slopes
 
 POSITIVE = [(3.7,), (0.2,), (1e-3,), (41.5,), (1e5,)]
 ANYWHERE = [(3.7,), (0.2,), (-0.5,), (-1.5,), (-7.3,)]

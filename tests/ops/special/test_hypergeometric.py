@@ -4,11 +4,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_complex_slope, has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
 from dualad.ops.special.hypergeometric import gauss, kummer
-from special_values import has_complex_slope, has_curvature, has_slopes
 
 LIMIT = [(0.7, 1.2), (3.5, -40.0), (0.3, 80.0), (12.0, 0.0)]
 KUMMER = [
@@ -16,7 +16,12 @@ KUMMER = [
     *((2.0, 3.0, 1e-8), (5.0, 12.0, 80.0), (-3.0, 0.5, -7.0)),
 ]
 GAUSS = [
-    *((0.7, 1.2, 0.8, 0.3), (0.3, 0.3, 0.3, 0.3), (-20.3, 21.3, 1.0, 0.7), (2.0, -1.5, 0.6, -30.0)),
+    *(
+        (0.7, 1.2, 0.8, 0.3),
+        (0.3, 0.3, 0.3, 0.3),
+        (-20.3, 21.3, 1.0, 0.7),
+        (2.0, -1.5, 0.6, -30.0),
+    ),
     *((0.5, 0.7, 1.3, 0.9999999), (0.5, 0.7, 1.3, -1e4), (5.0, 6.0, 0.5, -0.4)),
 ]
 
@@ -72,6 +77,8 @@ def test_outside_of_the_domain():
 def test_complex_arguments():
     z = 0.3 + 0.4j
     has_complex_slope(lambda w: sp.hyp1f1(0.7, 1.2, w), lambda w: mp.hyp1f1(0.7, 1.2, w), z)
-    has_complex_slope(lambda w: sp.hyp2f1(0.7, 1.2, 0.8, w), lambda w: mp.hyp2f1(0.7, 1.2, 0.8, w), z)
+    has_complex_slope(
+        lambda w: sp.hyp2f1(0.7, 1.2, 0.8, w), lambda w: mp.hyp2f1(0.7, 1.2, 0.8, w), z
+    )
     with pytest.raises(MissingRuleError, match=r"hyp1f1 has no derivative in its argument a"):
         dualad.jvp(lambda a: sp.hyp1f1(a, 1.2, np.complex128(z)), (0.7,), (1.0,))

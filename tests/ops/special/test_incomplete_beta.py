@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import exact, has_curvature, has_slopes
 
 import dualad
 from dualad.ops.special.incomplete_beta import beta_density, betainc_in_shapes
-from special_values import exact, has_curvature, has_slopes
 
 
 def regularized(a, b, x):

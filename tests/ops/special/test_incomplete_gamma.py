@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import exact, has_curvature, has_slopes
 
 import dualad
 from dualad.ops.special.incomplete_gamma import gamma_density, gammainc_in_shape
-from special_values import exact, has_curvature, has_slopes
 
 
 def lower(a, x):
@@ -86,7 +86,9 @@ def test_density():
     points = [(2.0, 1.5), (0.3, 0.3), (300.0, 280.0), (1e4, 1.01e4)]
     with mp.workdps(50):
         wanted = [float(density(*map(mp.mpf, p))) for p in points]
-    np.testing.assert_allclose(gamma_density(*map(np.array, zip(*points, strict=True))), wanted, 1e-13)
+    np.testing.assert_allclose(
+        gamma_density(*map(np.array, zip(*points, strict=True))), wanted, 1e-13
+    )
     has_slopes(gamma_density, density, points, rtol=1e-11)
 
 

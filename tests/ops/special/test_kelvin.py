@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
-from special_values import has_curvature, has_slopes
 
 PARTS = {
     "ber": lambda x: mp.ber(0, x),

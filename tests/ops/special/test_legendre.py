@@ -3,10 +3,10 @@
 import mpmath as mp
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_curvature, has_slopes
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, -1, -2])

@@ -4,10 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
-
-import dualad
 from special_values import has_curvature, has_slopes
 
+import dualad
 
 
 def chi_square(x, v, nc):
@@ -51,7 +50,9 @@ def test_t():
 def test_a_central_distribution_is_the_limit():
     """d/d nc at 0: half of P(v / 2 + 1, x / 2) - P(v / 2, x / 2)."""
     wanted = 0.5 * (sp.chdtr(5.0, 2.3) - sp.chdtr(3.0, 2.3))
-    np.testing.assert_allclose(dualad.grad(sp.chndtr, argnums=2)(2.3, 3.0, 0.0), wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        dualad.grad(sp.chndtr, argnums=2)(2.3, 3.0, 0.0), wanted, rtol=1e-12
+    )
 
 
 INVERSES = [

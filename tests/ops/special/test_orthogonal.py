@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_curvature, has_slopes
 
 
 def first(n, x):
@@ -34,7 +34,10 @@ CASES = {
     "eval_legendre": (mp.legendre, TWO),
     "eval_sh_legendre": (lambda n, x: mp.legendre(n, 2 * x - 1), TWO[:2]),
     "eval_gegenbauer": (mp.gegenbauer, [(2.3, 0.7, 0.4), (0.3, 0.3, 0.3), (5.0, 1.5, -0.6)]),
-    "eval_jacobi": (mp.jacobi, [(2.3, 0.7, 0.3, 0.4), (0.3, 0.3, 0.3, 0.3), (4.0, 1.5, 0.2, -0.6)]),
+    "eval_jacobi": (
+        mp.jacobi,
+        [(2.3, 0.7, 0.3, 0.4), (0.3, 0.3, 0.3, 0.3), (4.0, 1.5, 0.2, -0.6)],
+    ),
     "eval_sh_jacobi": (shifted_jacobi, [(2.3, 1.7, 0.3, 0.4)]),
     "eval_laguerre": (lambda n, x: mp.laguerre(n, 0, x), [(2.3, 0.4), (0.3, 0.3), (20.5, 10.0)]),
     "eval_genlaguerre": (mp.laguerre, [(2.3, 0.7, 0.4), (0.3, 0.3, 0.3), (8.0, 1.5, 6.0)]),

@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_curvature, has_slopes
 
 
 def second_solution(v, x):
@@ -34,6 +34,8 @@ def test_in_order_and_argument(name):
 @pytest.mark.parametrize("name, order", [("pbdv", "v"), ("pbvv", "v"), ("pbwa", "a")])
 def test_the_order_is_refused_far_out(name, order):
     f = lambda v, x: getattr(sp, name)(v, x)[0]
-    with pytest.raises(MissingRuleError, match=f"{name} has no derivative in its argument {order}"):
+    with pytest.raises(
+        MissingRuleError, match=f"{name} has no derivative in its argument {order}"
+    ):
         dualad.grad(f)(0.7, 8.0)
     assert np.isfinite(dualad.grad(f, argnums=1)(0.7, 8.0 if name != "pbwa" else 4.0))

@@ -16,11 +16,14 @@ from dualad.engine.primitive import Composite, Elementwise, Opaque
 from dualad.errors import MissingRuleError
 from dualad.ops.special.table import SPECIAL
 
+#: Hundreds of functions in every mode, many of them by series: `make slow` runs them.
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 
 
 class Sample:
-    """Arguments at which a function is smooth. Integers, and those in `fixed`, stay as they are."""
+    """Arguments at which a function is smooth. Integers and those in `fixed` stay."""
 
     def __init__(self, *args, fixed=(), differences=True, second=True):
         self.args, self.fixed = args, fixed
@@ -36,12 +39,34 @@ ONE = dict.fromkeys(
     [
         *("airye", "bei", "beip", "ber", "berp", "cbrt", "cosdg", "cosm1", "cotdg", "dawsn"),
         *("ellipe", "ellipk", "ellipkm1", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfi"),
-        *("erfinv", "exp1", "exp10", "exp2", "expi", "expit", "expm1", "exprel", "fresnel", "gamma"),
+        *(
+            "erfinv",
+            "exp1",
+            "exp10",
+            "exp2",
+            "expi",
+            "expit",
+            "expm1",
+            "exprel",
+            "fresnel",
+            "gamma",
+        ),
         *("gammaln", "i0", "i0e", "i1", "i1e", "it2i0k0", "it2j0y0", "it2struve0", "iti0k0"),
         *("itj0y0", "itmodstruve0", "itstruve0", "j0", "j1", "k0", "k0e", "k1", "k1e", "kei"),
         *("keip", "kelvin", "ker", "kerp", "kolmogi", "kolmogorov", "log1p", "log_expit"),
         *("log_ndtr", "loggamma", "logit", "modfresnelm", "modfresnelp", "ndtr", "ndtri", "psi"),
-        *("rgamma", "shichi", "sici", "sindg", "spence", "tandg", "wrightomega", "y0", "y1", "airy"),
+        *(
+            "rgamma",
+            "shichi",
+            "sici",
+            "sindg",
+            "spence",
+            "tandg",
+            "wrightomega",
+            "y0",
+            "y1",
+            "airy",
+        ),
     ],
     S(0.7),
 )
@@ -49,10 +74,35 @@ TWO = dict.fromkeys(
     [
         *("agm", "beta", "betaln", "boxcox", "boxcox1p", "chdtr", "chdtrc", "ellipeinc", "ellipj"),
         *("ellipkinc", "elliprc", "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu"),
-        *("eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu", "eval_sh_legendre"),
-        *("gammainc", "gammaincc", "hankel1", "hankel1e", "hankel2", "hankel2e", "hyp0f1", "huber"),
+        *(
+            "eval_laguerre",
+            "eval_legendre",
+            "eval_sh_chebyt",
+            "eval_sh_chebyu",
+            "eval_sh_legendre",
+        ),
+        *(
+            "gammainc",
+            "gammaincc",
+            "hankel1",
+            "hankel1e",
+            "hankel2",
+            "hankel2e",
+            "hyp0f1",
+            "huber",
+        ),
         *("inv_boxcox", "inv_boxcox1p", "iv", "ive", "jn", "jv", "jve", "kl_div", "kv", "kve"),
-        *("owens_t", "pbdv", "pbvv", "pbwa", "poch", "powm1", "pseudo_huber", "rel_entr", "struve"),
+        *(
+            "owens_t",
+            "pbdv",
+            "pbvv",
+            "pbwa",
+            "poch",
+            "powm1",
+            "pseudo_huber",
+            "rel_entr",
+            "struve",
+        ),
         *("modstruve", "xlog1py", "xlogy", "yv", "yve", "stdtr"),
     ],
     S(0.7, 0.4),
@@ -71,7 +121,13 @@ MATHIEU = {
 }
 SPHEROIDAL = {
     f"{shape}_{kind}{value}": S(
-        *(1, 2, 0.7, *((4.2,) if value else ()), 1.3 if shape == "pro" and kind != "ang1" else 0.3),
+        *(
+            1,
+            2,
+            0.7,
+            *((4.2,) if value else ()),
+            1.3 if shape == "pro" and kind != "ang1" else 0.3,
+        ),
         fixed=(2, 3) if value else (2,),
         differences=False,
     )
@@ -309,7 +365,9 @@ def test_float32_stays_float32(name):
     for v, t in zip(parts(out), parts(moved), strict=True):
         assert v.dtype == t.dtype and v.dtype in (np.float32, np.complex64)
     value, pull = dualad.vjp(f, *small)
-    shares = pull(tuple(map(np.ones_like, value)) if isinstance(value, tuple) else np.ones_like(value))
+    shares = pull(
+        tuple(map(np.ones_like, value)) if isinstance(value, tuple) else np.ones_like(value)
+    )
     assert all(s.dtype == np.float32 for s in shares)
     exact = parts(push(f, args))
     size = max(np.max(np.abs(e)) for e in exact)
@@ -320,7 +378,9 @@ def test_float32_stays_float32(name):
 HARD = [0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan, 1e-300, 1e300, -0.5]
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if len(SAMPLES[n].free()) == len(SAMPLES[n].args)])
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if len(SAMPLES[n].free()) == len(SAMPLES[n].args)]
+)
 def test_no_rule_warns_and_zero_stays_zero(name):
     """SciPy's ufuncs give no NumPy warnings, so neither do their derivatives, anywhere."""
     sample = SAMPLES[name]
@@ -331,7 +391,7 @@ def test_no_rule_warns_and_zero_stays_zero(name):
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             try:
-                out, moved = dualad.jvp(f, args, (1.0,) * n)
+                out, _ = dualad.jvp(f, args, (1.0,) * n)
                 _, still = dualad.jvp(f, args, (0.0,) * n)
                 _, pull = dualad.vjp(f, *args)
                 zeros = [np.zeros_like(v) for v in parts(out)]

@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_curvature, has_slopes
 
 
 def test_slopes():
@@ -24,4 +24,6 @@ def test_a_that_is_not_positive_is_refused():
     with pytest.raises(MissingRuleError, match=r"hyperu has no derivative in its argument a"):
         dualad.grad(sp.hyperu)(-0.7, 1.2, 0.8)
     wanted = float(mp.diff(lambda x: mp.hyperu(-0.7, 1.2, x), 0.8))
-    np.testing.assert_allclose(dualad.grad(sp.hyperu, argnums=2)(-0.7, 1.2, 0.8), wanted, rtol=1e-9)
+    np.testing.assert_allclose(
+        dualad.grad(sp.hyperu, argnums=2)(-0.7, 1.2, 0.8), wanted, rtol=1e-9
+    )

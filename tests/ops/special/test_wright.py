@@ -4,10 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
+from special_values import has_curvature, has_slopes
 
 import dualad
 from dualad.errors import MissingRuleError
-from special_values import has_curvature, has_slopes
 
 
 def wright(a, b, x):
@@ -33,7 +33,9 @@ def test_its_logarithm():
 
 
 def test_the_parameters_are_refused_far_out():
-    with pytest.raises(MissingRuleError, match=r"wright_bessel has no derivative in its argument a"):
+    with pytest.raises(
+        MissingRuleError, match=r"wright_bessel has no derivative in its argument a"
+    ):
         dualad.grad(sp.wright_bessel)(0.7, 1.2, 60.0)
     assert np.isfinite(dualad.grad(sp.wright_bessel, argnums=2)(0.7, 1.2, 60.0))
 
