@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..engine.codegen import define
 from ..engine.primitive import Composite, Elementwise, Opaque
 from ..engine.traced import Buffer, TracedArray, as_operand, stack_objects
 from ..engine.tree import flatten, tree_map
-from ..errors import ArgumentError, MissingRuleError
+from ..errors import ArgumentError, LostDerivativeError, MissingRuleError
 from ..ops.elementwise import NAMESPACE
 
 __all__ = ["custom_jvp", "defelementwise", "stop_gradient"]
@@ -107,12 +108,22 @@ class custom_jvp:
 
         self._rule = rule
 
+    def _positional(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """The arguments in order, with keywords at their positions and defaults filled in."""
+        try:
+            bound = inspect.signature(self.f).bind(*args, **kwargs)
+        except ValueError:
+            return args, kwargs
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._rule is None:
             raise MissingRuleError(
                 f"{self.f.__name__} is a custom_jvp function without a rule: define one with "
                 f"@{self.f.__name__}.defjvp"
             )
+        args, kwargs = self._positional(args, kwargs)
         leaves, tree = flatten(args)
         faces = [getattr(x, "__dualad_face__", None) for x in leaves]
         face = next((f for f in faces if f is not None), None)
@@ -122,6 +133,7 @@ class custom_jvp:
         ]
         if not any(isinstance(v, TracedArray) for v in values):
             return self.f(*args, **kwargs)
+        lowest = min(_lowest(v) for v in values if isinstance(v, TracedArray))
         out_trees: list[Any] = []
 
         def impl(*parts: Any) -> Any:
@@ -129,6 +141,12 @@ class custom_jvp:
             flat, out_tree = flatten(result)
             out_trees.append(out_tree)
             flat = [stack_objects(x) if face is None else face.value(x) for x in flat]
+            if any(isinstance(x, TracedArray) and x.level.rank >= lowest for x in flat):
+                raise LostDerivativeError(
+                    f"{self.f.__name__} has a derivative rule of its own, but also depends on a "
+                    f"traced value that is not among its arguments: pass that as an argument, so "
+                    f"that the rule can account for it"
+                )
             return flat[0] if out_tree.describe() == "*" else tuple(flat)
 
         def rule(tangents: tuple, out: Any, *parts: Any) -> Any:
@@ -149,6 +167,15 @@ class custom_jvp:
         flat = list(out) if isinstance(out, tuple) else [out]
         flat = flat if face is None else [face.wrap(x) for x in flat]
         return out_trees[-1].unflatten(flat)
+
+
+def _lowest(value: Any) -> float:
+    """The lowest rank among the levels that a value belongs to."""
+    rank = value.level.rank
+    while isinstance(value, TracedArray):
+        rank = value.level.rank
+        value = value.primal
+    return rank
 
 
 def _faced(tree: Any, leaves: Any, faces: list) -> tuple:

@@ -9,7 +9,7 @@ import pytest
 import dualad
 from dualad.engine.primitive import PRIMITIVES
 from dualad.engine.traced import UFUNCS
-from dualad.errors import ArgumentError, LinearityError, MissingRuleError
+from dualad.errors import ArgumentError, LinearityError, LostDerivativeError, MissingRuleError
 
 
 @pytest.fixture
@@ -285,3 +285,44 @@ def test_stop_gradient_holds_at_every_level():
 def test_stop_gradient_of_plain_values_is_themselves():
     a = np.ones(2)
     assert dualad.stop_gradient(a) is a and dualad.stop_gradient(None) is None
+
+
+# --- what a rule does not see ----------------------------------------------------------------
+
+
+def test_a_traced_value_beside_the_arguments_is_an_error_not_a_lost_derivative():
+    def h(w):
+        @dualad.custom_jvp
+        def f(x):
+            return x * w
+
+        f.defjvp(lambda p, t: (p[0] * w, t[0] * w))
+        return f(w)
+
+    for derivative in (lambda: dualad.jvp(h, (3.0,), (1.0,)), lambda: dualad.grad(h)(3.0)):
+        with pytest.raises(LostDerivativeError, match="not among its arguments"):
+            derivative()
+
+
+def test_a_value_of_an_outer_level_may_be_closed_over():
+    def h(w):
+        @dualad.custom_jvp
+        def f(x):
+            return x * w
+
+        f.defjvp(lambda p, t: (p[0] * w, t[0] * w))
+        return dualad.grad(f)(2.0) * w
+
+    assert dualad.jvp(h, (3.0,), (1.0,)) == (9.0, 6.0)
+    assert dualad.grad(h)(3.0) == 6.0
+
+
+def test_defaults_and_keywords_are_arguments():
+    @dualad.custom_jvp
+    def f(x, y=2.0):
+        return x * y
+
+    f.defjvp(lambda p, t: (p[0] * p[1], t[0] * p[1] + p[0] * t[1]))
+    assert dualad.grad(f)(3.0) == 2.0
+    assert dualad.grad(lambda x: f(x, y=x))(3.0) == 6.0
+    assert f(x=3.0, y=4.0) == 12.0

@@ -27,7 +27,8 @@ def _column(powers: tuple[int, ...], *columns: Any) -> Any:
     sizes = np.abs(np.concatenate(columns, axis=1))
     low = np.log(np.where(sizes > 0, sizes, np.inf).min(axis=1, keepdims=True))
     high = np.log(sizes.max(axis=1, keepdims=True))
-    count = int(np.ceil((np.nanmax(high - low) + LEFT + RIGHT) / STEP))
+    spread = np.where(np.isfinite(high - low), high - low, 0.0).max()
+    count = int(np.ceil((spread + LEFT + RIGHT) / STEP))
     t = np.exp(low - LEFT + STEP * np.arange(count))
     total = t * STEP
     for k, x in zip(powers, columns, strict=True):

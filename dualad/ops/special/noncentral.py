@@ -27,9 +27,12 @@ def _column(x: Any) -> Any:
 
 
 def _counts(mean: Any) -> np.ndarray:
-    """0, 1, ... as far as a Poisson distribution reaches."""
-    top = float(np.nanmax(raw(mean), initial=0.0))
-    return np.arange(int(top + 12 * np.sqrt(top) + 40), dtype=float)
+    """The counts that Poisson distributions of these means reach."""
+    value = np.ravel(raw(mean))
+    finite = value[np.isfinite(value) & (value >= 0)]
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+    first = max(int(low - 12 * np.sqrt(low) - 40), 0)
+    return np.arange(first, int(high + 12 * np.sqrt(high) + 40), dtype=float)
 
 
 def _mixture(nc: Any, term: Callable[[Any], Any]) -> Any:

@@ -350,16 +350,19 @@ def test_second_derivatives_agree_in_all_nestings(name):
 
 def single(name):
     f = SPECIAL[name].impl
-    if name in SPHEROIDAL:  # some of SciPy's own do not return
+    if name in (*SPHEROIDAL, "pro_cv", "obl_cv"):  # some of SciPy's own do not return
         return False
     return any(set(t.split("->")[0]) <= set("flq") and "f" in t for t in f.types)
 
 
+@pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated")
 @pytest.mark.parametrize("name", [n for n in NAMES if single(n)])
 def test_float32_stays_float32(name):
     f, args = moving(name)
     small = tuple(a.astype(np.float32) for a in args)
     if not args or np.asarray(parts(f(*small))[0]).dtype not in (np.float32, np.complex64):
+        return
+    if np.isnan(parts(f(*small))[0]).any():  # SciPy's Mathieu functions
         return
     out, moved = dualad.jvp(f, small, tuple(map(np.ones_like, small)))
     for v, t in zip(parts(out), parts(moved), strict=True):
@@ -375,6 +378,8 @@ def test_float32_stays_float32(name):
         np.testing.assert_allclose(t, e, rtol=2e-2, atol=2e-3 * size)
 
 
+#: SciPy's own do not return, or raise, at infinite arguments.
+UNSAFE = ("hyp1f1", "pbdv", "pbvv")
 HARD = [0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan, 1e-300, 1e300, -0.5]
 
 
@@ -386,6 +391,8 @@ def test_no_rule_warns_and_zero_stays_zero(name):
     sample = SAMPLES[name]
     n = len(sample.args)
     for k, hard in itertools.product(range(n), HARD):
+        if name in UNSAFE and not abs(hard) <= 2:
+            continue
         args = tuple(np.float64(hard if j == k else a) for j, a in enumerate(sample.args))
         f = SPECIAL[name].impl
         with warnings.catch_warnings():
@@ -398,7 +405,12 @@ def test_no_rule_warns_and_zero_stays_zero(name):
                 back = pull(tuple(zeros) if isinstance(out, tuple) else zeros[0])
             except MissingRuleError:
                 continue
-        assert all(np.all(s == 0) for s in (*parts(still), *back)), (args, still, back)
+        finite = all(np.all(np.isfinite(v)) for v in parts(out))
+        assert not finite or all(np.all(s == 0) for s in (*parts(still), *back)), (
+            args,
+            still,
+            back,
+        )
 
 
 def test_a_rule_of_the_user_stays():
