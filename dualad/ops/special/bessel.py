@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ive, jve, kve, yve
 
+from ...engine.guard import quiet
 from ...engine.primitive import Composite, align
 from .bessel_order import order_slope
 from .table import Refused, formula, refuse_where, special, whole_number
@@ -70,8 +71,8 @@ def _scaled(name: str, f: Any, slope: Any, size: Any) -> Any:
         return ORDER.of(name)(out, v, z)
 
     def rule(t: Any, out: Any, v: Any, z: Any) -> Any:
-        part = size(z)
-        return t * slope(f, v, z) - out * np.sign(part) * size(t)
+        with quiet():
+            return t * slope(f, v, z) - out * np.sign(size(z)) * size(t)
 
     primitive = Composite(
         f,

@@ -132,7 +132,7 @@ special("owens_t",  "-0.5 * exp(-0.5 * x * x) * erf(ROOT_HALF * x * y) / ROOT_2P
 special("voigt_profile",
         "voigt_in_x(x, y, z)", "voigt_in_sigma(x, y, z)", "voigt_in_gamma(x, y, z)")
 several("fresnel",  ("sin(0.5 * PI * x * x)", "cos(0.5 * PI * x * x)"))
-# DLMF 7.7.10 and the definitions of SciPy: the integral of exp(+-i t**2) from x on, and a multiple
+# The integral of exp(+-i t**2) from x on, and exp(-+i (x**2 + pi/4)) / sqrt(pi) times it
 several("modfresnelp", ("-exp(1j * x * x)",  "-2j * x * out[1] - EIGHTH"))
 several("modfresnelm", ("-exp(-1j * x * x)", "2j * x * out[1] - conj(EIGHTH)"))
 # fmt: on

@@ -93,7 +93,7 @@ def logsumexp(
     >>> dualad.grad(logsumexp)(np.array([1000.0, 1000.0]))
     array([0.5, 0.5])
     """
-    weights = np.ones(1) if b is None else b
+    weights = np.ones(1, a.dtype) if b is None else b
     shape = np.broadcast_shapes(np.shape(a), np.shape(weights)) or (1,)
     inputs = tuple(np.broadcast_to(1.0 * x, shape) for x in (a, weights))
     axes = axes_of(axis, len(shape))

@@ -29,7 +29,7 @@ def polygamma(n: int, x: Any) -> Any:
 
 
 def _tail(n: int, power: Any) -> Any:
-    """The asymptotic series of the n-th derivative of psi in power(p) = z**-p (DLMF 5.15.8)."""
+    """The asymptotic series of the n-th derivative of psi in power(p) = z**-p (DLMF 5.15.9)."""
     total = power(n + 1) * (factorial(n) / 2)
     if n > 0:
         total = total + power(n) * factorial(n - 1)

@@ -84,9 +84,13 @@ def assoc_legendre_p(
 # --- on the sphere -------------------------------------------------------------------------------
 
 
-def _ladder(n: Any, m: Any) -> tuple[Any, Any]:
-    """The weights of orders m + 1 and m - 1 in the derivative in theta (DLMF 14.10.1)."""
-    return 0.5 * np.sqrt((n - m) * (n + m + 1.0)), -0.5 * np.sqrt((n + m) * (n - m + 1.0))
+def _ladder(n: Any, m: Any) -> tuple[Any, Any, Any, Any]:
+    """Orders m + 1 and m - 1, and their weights in the derivative in theta (DLMF 14.10.1).
+
+    Beyond n there is no function; the weight is 0 there, and the order does not matter.
+    """
+    up, down = 0.5 * np.sqrt((n - m) * (n + m + 1.0)), -0.5 * np.sqrt((n + m) * (n - m + 1.0))
+    return np.minimum(m + 1, n), up, np.maximum(m - 1, -n), down
 
 
 def _side(theta: Any) -> Any:
@@ -95,15 +99,16 @@ def _side(theta: Any) -> Any:
 
 
 def _slope_in_theta(out: Any, n: Any, m: Any, theta: Any) -> Any:
-    up, down = _ladder(n, m)
-    return _side(theta) * (up * sphere(n, m + 1, theta) + down * sphere(n, m - 1, theta))
+    above, up, below, down = _ladder(n, m)
+    return _side(theta) * (up * sphere(n, above, theta) + down * sphere(n, below, theta))
 
 
 def _slope_of_harmonic(out: Any, n: Any, m: Any, theta: Any, phi: Any) -> Any:
-    up, down = _ladder(n, m)
+    above, up, below, down = _ladder(n, m)
     turn = np.exp(1j * phi)
-    above, below = harmonic(n, m + 1, theta, phi), harmonic(n, m - 1, theta, phi)
-    return _side(theta) * (up * above / turn + down * below * turn)
+    raised = up * harmonic(n, above, theta, phi) / turn
+    lowered = down * harmonic(n, below, theta, phi) * turn
+    return _side(theta) * (raised + lowered)
 
 
 sphere = kernel(

@@ -17,28 +17,34 @@ from ...engine.slope import slope_in
 from ...engine.traced import raw
 from .incomplete_beta import beta_density, betainc_in_shapes
 from .incomplete_gamma import gamma_density, gammainc_in_shape
-from .table import formula, special
+from .table import formula, refuse_argument, special
 
 __all__: list[str] = []
+
+#: The most terms that are summed.
+LIMIT = 20_000
 
 
 def _column(x: Any) -> Any:
     return x[..., None] if hasattr(x, "shape") else x
 
 
-def _counts(mean: Any) -> np.ndarray:
+def _counts(mean: Any, function: str) -> np.ndarray:
     """The counts that Poisson distributions of these means reach."""
     value = np.ravel(raw(mean))
     finite = value[np.isfinite(value) & (value >= 0)]
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     first = max(int(low - 12 * np.sqrt(low) - 40), 0)
-    return np.arange(first, int(high + 12 * np.sqrt(high) + 40), dtype=float)
+    last = int(high + 12 * np.sqrt(high) + 40)
+    if last - first > LIMIT:
+        raise refuse_argument(function, "nc", "it is too large, or spread too far, to be summed")
+    return np.arange(first, last, dtype=float)
 
 
-def _mixture(nc: Any, term: Callable[[Any], Any]) -> Any:
+def _mixture(function: str, nc: Any, term: Callable[[Any], Any]) -> Any:
     """The sum of term(j) with Poisson weights of mean nc / 2; arguments carry a trailing axis."""
     mean = 0.5 * nc
-    j = _counts(mean)
+    j = _counts(mean, function)
     weights = np.exp(xlogy(j, np.maximum(_column(mean), 1e-300)) - _column(mean) - gammaln(j + 1))
     return np.sum(weights * term(j), axis=-1)
 
@@ -49,19 +55,19 @@ def _mixture(nc: Any, term: Callable[[Any], Any]) -> Any:
 @formula
 def chi_in_x(x: Any, v: Any, nc: Any) -> Any:
     u, a = _column(0.5 * x), _column(0.5 * v)
-    return 0.5 * _mixture(nc, lambda j: gamma_density(a + j, u))
+    return 0.5 * _mixture("chndtr", nc, lambda j: gamma_density(a + j, u))
 
 
 @formula
 def chi_in_v(x: Any, v: Any, nc: Any) -> Any:
     u, a = _column(0.5 * x), _column(0.5 * v)
-    return 0.5 * _mixture(nc, lambda j: gammainc_in_shape(1)(a + j, u))
+    return 0.5 * _mixture("chndtr", nc, lambda j: gammainc_in_shape(1)(a + j, u))
 
 
 @formula
 def chi_in_nc(x: Any, v: Any, nc: Any) -> Any:
     u, a = _column(0.5 * x), _column(0.5 * v)
-    return -0.5 * _mixture(nc, lambda j: gamma_density(a + j + 1, u))
+    return -0.5 * _mixture("chndtr", nc, lambda j: gamma_density(a + j + 1, u))
 
 
 # --- F: I_u(m / 2 + j, n / 2) with u = m x / (n + m x) -------------------------------------------
@@ -74,7 +80,7 @@ def _shares(m: Any, n: Any, x: Any) -> tuple[Any, Any, Any, Any]:
 
 def _f_density_in_u(m: Any, n: Any, nc: Any, x: Any) -> Any:
     a, b, u, v = _shares(m, n, x)
-    return _mixture(nc, lambda j: beta_density(a + j, b, u, v))
+    return _mixture("ncfdtr", nc, lambda j: beta_density(a + j, b, u, v))
 
 
 @formula
@@ -85,14 +91,14 @@ def ncf_in_x(m: Any, n: Any, nc: Any, x: Any) -> Any:
 @formula
 def ncf_in_m(m: Any, n: Any, nc: Any, x: Any) -> Any:
     a, b, u, v = _shares(m, n, x)
-    shape = _mixture(nc, lambda j: betainc_in_shapes(1, 0)(a + j, b, u, v))
+    shape = _mixture("ncfdtr", nc, lambda j: betainc_in_shapes(1, 0)(a + j, b, u, v))
     return 0.5 * shape + _f_density_in_u(m, n, nc, x) * n * x / (n + m * x) ** 2
 
 
 @formula
 def ncf_in_n(m: Any, n: Any, nc: Any, x: Any) -> Any:
     a, b, u, v = _shares(m, n, x)
-    shape = _mixture(nc, lambda j: betainc_in_shapes(0, 1)(a + j, b, u, v))
+    shape = _mixture("ncfdtr", nc, lambda j: betainc_in_shapes(0, 1)(a + j, b, u, v))
     return 0.5 * shape - _f_density_in_u(m, n, nc, x) * m * x / (n + m * x) ** 2
 
 
@@ -100,7 +106,7 @@ def ncf_in_n(m: Any, n: Any, nc: Any, x: Any) -> Any:
 def ncf_in_nc(m: Any, n: Any, nc: Any, x: Any) -> Any:
     """I_u(a + 1, b) is less than I_u(a, b) by u**a (1 - u)**b / (a B(a, b)) (DLMF 8.17.20)."""
     a, b, u, v = _shares(m, n, x)
-    return -0.5 * _mixture(nc, lambda j: beta_density(a + j, b, u, v) * u * v / (a + j))
+    return -0.5 * _mixture("ncfdtr", nc, lambda j: beta_density(a + j, b, u, v) * u * v / (a + j))
 
 
 # --- Student's t ---------------------------------------------------------------------------------
@@ -112,7 +118,7 @@ def _noncentral_t(n: Any, nc: Any, t: Any) -> Any:
     delta, square = nc * sign, t * t
     b, y = _column(0.5 * n), _column(square / (n + square))
     mean = 0.5 * delta * delta
-    j = _counts(mean)
+    j = _counts(mean, "nctdtr")
     u = _column(mean)
     power = xlogy(j, np.maximum(u, 1e-300)) - u
     even = np.exp(power - gammaln(j + 1)) * betainc(j + 0.5, b, y)

@@ -23,7 +23,7 @@ ROOT_PI = float(np.sqrt(np.pi))
 
 
 def _solutions(a: Any, x: Any) -> tuple[Any, Any]:
-    """The even and the odd solution of y'' = (x**2 / 4 + a) y (DLMF 12.2.5, 12.7.12, 12.7.13)."""
+    """The even and the odd solution of y'' = (x**2 / 4 + a) y (DLMF 12.7.12, 12.7.13)."""
     u, scale = 0.5 * x * x, np.exp(-0.25 * x * x)
     even = kummer(0.5 * a + 0.25, 0.5, u)
     return scale * even, x * scale * kummer(0.5 * a + 0.75, 1.5, u)

@@ -64,7 +64,7 @@ def tricomi(m: int, n: int) -> Any:
         lambda a, b, x: blockwise(lambda *columns: _column(m, n, *columns), a, b, x),
         lambda out, *args: tricomi(m + 1, n)(*args),
         lambda out, *args: tricomi(m, n + 1)(*args),
-        # DLMF 13.3.22 in the form U' = U(a, b) - U(a, b + 1), free of a factor a
+        # DLMF 13.3.22 with 13.3.9: U' = U(a, b) - U(a, b + 1), free of a factor a
         lambda out, a, b, x: out - f(a, b + 1, x),
         name=f"hyperu_{m}_{n}",
     )

@@ -18,7 +18,7 @@ TERMS = 13
 
 
 def hurwitz(s: Any, q: Any) -> Any:
-    """The Euler-Maclaurin sum of (q + k)**-s (DLMF 25.11.5 with 2.10.1)."""
+    """The Euler-Maclaurin sum of (q + k)**-s (DLMF 25.11.7)."""
     total = 0.0
     for k in range(TERMS):
         total = total + (q + k) ** -s
@@ -33,7 +33,7 @@ def hurwitz(s: Any, q: Any) -> Any:
 
 
 def riemann(s: Any) -> Any:
-    """zeta(s), by its functional equation left of 0 (DLMF 25.4.1)."""
+    """zeta(s), by its functional equation left of 0 (DLMF 25.4.2)."""
     left = s < 0
     u = np.where(left, s, -1.0)
     k = np.rint(u / 2)
