@@ -309,6 +309,13 @@ CASES = list(cases())
 LINEAR = [c for c in CASES if isinstance(c.values[0], Linear)]
 
 
+@pytest.fixture(autouse=True)
+def same_numbers_for_every_test():
+    """Directions do not depend on which tests ran before in the same process."""
+    global RNG
+    RNG = np.random.default_rng(7)
+
+
 @pytest.mark.parametrize("name", sorted(PRIMITIVES))
 def test_every_primitive_has_a_sample(name):
     assert samples(name)
