@@ -44,7 +44,7 @@ def modstruve_in_order(v: Any, x: Any) -> Any:
 
 @formula
 def struve_power(v: Any, x: Any) -> Any:
-    """(x / 2)**v / (sqrt(pi) gamma(v + 3/2)), by which neighbours differ (DLMF 11.4.24, 11.4.26)."""
+    """(x / 2)**v / (sqrt(pi) gamma(v + 3/2)): neighbours differ by it (DLMF 11.4.24, 11.4.26)."""
     return (0.5 * x) ** v * rgamma(v + 1.5) / np.sqrt(np.pi)
 
 
