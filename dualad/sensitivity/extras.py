@@ -1,11 +1,10 @@
-"""Optional dependencies: imported when they are used, and named when they are missing."""
+"""What the extra `sens` brings: imported when it is used, and named when it is missing."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-from ..errors import MissingExtraError
+from ..extras import required
 
 __all__ = ["extra"]
 
@@ -19,12 +18,4 @@ def extra(module: str) -> Any:
     >>> extra("scipy.integrate").__name__
     'scipy.integrate'
     """
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as missing:
-        name = module.partition(".")[0]
-        if missing.name is None or missing.name.partition(".")[0] != name:
-            raise
-        raise MissingExtraError(
-            f"sensitivity analysis needs {name}, which is not installed: pip install dualad[sens]"
-        ) from None
+    return required(module, "sensitivity analysis", "pip install dualad[sens]")

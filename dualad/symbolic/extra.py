@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-from ..errors import MissingExtraError
+from ..extras import required
 
 __all__ = ["symbolic_extra"]
 
@@ -19,12 +18,4 @@ def symbolic_extra(module: str = "sympy") -> Any:
     >>> symbolic_extra("sympy").__name__
     'sympy'
     """
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as missing:
-        if missing.name != module.partition(".")[0]:
-            raise
-        raise MissingExtraError(
-            f"symbolic work needs {missing.name}, which is not installed: "
-            "pip install 'dualad[symbolic]'"
-        ) from None
+    return required(module, "symbolic work", "pip install 'dualad[symbolic]'")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.shape import fit
 from ..engine.traced import Buffer, TracedArray, as_value, frozen
 from ..engine.tree import Tree, flatten, flatten_like
 from ..errors import NotDifferentiableError, ShapeError
@@ -147,7 +148,5 @@ def match(t: Any, like: Any, what: str) -> Any:
     if kind == "c" and target.kind != "c":
         raise ShapeError(f"{what} is complex ({value.dtype}), it should be {target}")
     if value.dtype != target:
-        from ..engine.shape import fit
-
         value = fit(value, like)
     return value

@@ -12,6 +12,7 @@ from ..engine.batched import batched, unbatch
 from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
 from ..engine.traced import settled
+from ..engine.tree import flatten
 from ..errors import ArgumentError
 from .boundary import inputs_of, outputs_of, own, rebuild, restore, tangents_for
 
@@ -123,17 +124,17 @@ def push_many(
         return value, tangents, tree, faces, strip(level, aux)
 
 
-def basis(shapes: Sequence[tuple], dtypes: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:
-    """Rows lo to hi of the identity over all entries of several arrays, cut into those arrays."""
+def basis(like: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:
+    """Rows lo to hi of the identity over all entries of several arrays, cut into their shapes."""
     out, start = [], 0
-    for shape, dtype in zip(shapes, dtypes, strict=True):
-        size = math.prod(shape)
-        rows = np.zeros((hi - lo, size), dtype)
+    for x in like:
+        size = math.prod(x.shape)
+        rows = np.zeros((hi - lo, size), x.dtype)
         first, last = max(lo, start), min(hi, start + size)
         if first < last:
             k = np.arange(first, last)
             rows[k - lo, k - start] = 1
-        out.append(rows.reshape((hi - lo, *shape)))
+        out.append(rows.reshape((hi - lo, *x.shape)))
         start += size
     return out
 
@@ -141,8 +142,6 @@ def basis(shapes: Sequence[tuple], dtypes: Sequence[Any], lo: int, hi: int) -> l
 def split_columns(rows: Any, inputs: Sequence[Any]) -> list[Any]:
     """Tangents of one output, (n, *out), as one block (*out, *in) per input."""
     moved = np.moveaxis(rows, 0, -1)
-    if len(inputs) == 1:
-        return [np.reshape(moved, (*moved.shape[:-1], *inputs[0].shape))]
     blocks, start = [], 0
     for i in inputs:
         size = math.prod(i.shape)
@@ -159,8 +158,6 @@ def zero_like(value: Any) -> Any:
 
 def strip(level: Level, aux: Any, kept: Callable[[Any], Any] = lambda v: v) -> Any:
     """Auxiliary results without the derivative that a level tracks of them."""
-    from ..engine.tree import flatten
-
     leaves, tree = flatten(aux)
     return tree.unflatten([_strip(level, x, kept) for x in leaves])
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..engine.batched import batched, unbatch
 from ..engine.level import Level
+from ..engine.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import Input, inputs_of, rebuild, restore
-from .forward import arguments, basis, push_many, split_columns
+from .forward import arguments, basis, jvp, push_many, split_columns
 from .reverse import Recording, _Differentiator, fixing, grad, selected
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
@@ -91,7 +92,7 @@ class ForwardJacobian(_Jacobian):
         return value, blocks, tree, faces, inputs, trees, aux
 
     def _chunk(self, f: Callable[..., Any], inputs: list, trees: list, lo: int, hi: int) -> tuple:
-        blocks = basis([i.shape for i in inputs], [i.dtype for i in inputs], lo, hi)
+        blocks = basis(inputs, lo, hi)
         return push_many(f, inputs, trees, blocks, hi - lo, self.has_aux)
 
 
@@ -137,14 +138,12 @@ class ReverseJacobian(_Jacobian):
 
     def _rows(self, run: Recording, k: int, out: Any, lo: int, hi: int) -> list[Any]:
         with Level("jacrev") as level:
-            (ct,) = basis([out.shape], [out.dtype], lo, hi)
+            (ct,) = basis([out], lo, hi)
             pulled = self._pull(run, k, batched(level, ct, hi - lo))
             return [unbatch(level, p, hi - lo) for p in pulled]
 
     def _pull(self, run: Recording, k: int, ct: Any) -> list[Any]:
         """Cotangents of the inputs; for holomorphic functions the rows are conjugated back."""
-        from ..engine.tape import sweep
-
         variable = run.variables[k]
         assert variable is not None
         shares = sweep(run.tape, len(run.inputs), [(variable, ct)])
@@ -194,10 +193,8 @@ class Jacobian(ReverseJacobian):
         return [split_columns(r, run.inputs) for r in rows]
 
     def _columns(self, run: Recording, lo: int, hi: int) -> list[Any]:
-        from ..engine.tape import push_tape
-
         with Level("jacobian") as level:
-            blocks = basis([i.shape for i in run.inputs], [i.dtype for i in run.inputs], lo, hi)
+            blocks = basis(run.inputs, lo, hi)
             tangents = [batched(level, b, hi - lo) for b in blocks]
             v = push_tape(run.tape, tangents, run.variables)
             return [
@@ -339,8 +336,6 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> dualad.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
     array([4., 2.])
     """
-    from .forward import jvp
-
     primals = arguments(primals, "primals")
     if len(primals) == 1:
         return jvp(grad(f), primals, tangents)[1]

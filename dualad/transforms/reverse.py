@@ -110,7 +110,7 @@ class Recording:
     def jacobian(self) -> list[list[Any]]:
         """The forward Jacobian: for each output leaf one block per input leaf."""
         n = sum(math.prod(i.shape) for i in self.inputs)
-        blocks = basis([i.shape for i in self.inputs], [i.dtype for i in self.inputs], 0, n)
+        blocks = basis(self.inputs, 0, n)
         _, tangents, *_ = push_many(self.f, self.inputs, self.trees, blocks, n, self.has_aux)
         return [split_columns(t, self.inputs) for t in tangents]
 
@@ -128,7 +128,7 @@ class Recording:
 
     def _contracted(self, cotangents: Sequence[Any], unit: Any, n: int) -> Any:
         """Re<cotangent, derivative along unit times each basis vector>."""
-        blocks = basis([i.shape for i in self.inputs], [i.dtype for i in self.inputs], 0, n)
+        blocks = basis(self.inputs, 0, n)
         blocks = [b * unit if b.dtype.kind == "c" else b * np.real(unit) for b in blocks]
         _, tangents, *_ = push_many(self.f, self.inputs, self.trees, blocks, n, self.has_aux)
         total = 0.0
