@@ -68,23 +68,37 @@ def has_ties(w: Any) -> bool:
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
+UNDECIDED = (
+    "the eigenvectors or singular vectors of repeated values move in a way that depends on the "
+    "direction, which is known in first-order forward mode only: use dualad.jvp or dualad.jacfwd "
+    "at this point, or write the function without eigenvectors"
+)
+
+
 def off_ties(m: Any, tied: Any) -> Any:
     """Zeros: what m says of tied pairs does not move vectors that are adapted to it."""
     size = np.abs(m)
     apart = np.where(tied & ~np.eye(m.shape[-1], dtype=bool), size, 0)
     if np.any(apart > 1e-6 * np.max(size, axis=(-2, -1), initial=0, keepdims=True)):
-        raise DirectionNeededError(
-            "the eigenvectors or singular vectors of repeated values move in a way that depends "
-            "on the direction, which is known in first-order forward mode only: use dualad.jvp "
-            "or dualad.jacfwd at this point, or write the function without eigenvectors"
-        )
+        raise DirectionNeededError(UNDECIDED)
     return np.zeros(np.broadcast_shapes(m.shape, tied.shape), m.dtype)
 
 
-#: Reverse mode: nothing may be asked of tied pairs. Forward mode: nothing is, by adapted vectors.
+def _from_ties(ct: Any, m: Any, tied: Any) -> Any:
+    """Reverse mode cannot tell how vectors that are not adapted enter the result.
+
+    The cotangent of the vectors does not say: it is zero for (V * f(w)) @ V^H where f(w) = 0, and
+    the derivative still has entries between tied pairs, f'(w) times those of V^H dA V.
+    """
+    if np.any(raw(tied) & ~np.eye(m.shape[-1], dtype=bool)):
+        raise DirectionNeededError(UNDECIDED)
+    return decided(ct, tied)
+
+
+#: What moves vectors between tied pairs: nothing in forward mode, where they are adapted.
 decided = Linear(
     off_ties,
-    lambda ct, m, tied: decided(ct, tied),
+    _from_ties,
     None,
     batch=lambda args, mine: decided(*align(args, mine)),
     spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),

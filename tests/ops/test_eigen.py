@@ -191,6 +191,15 @@ def test_reverse_mode_in_many_numbers_is_exact_at_ties(w):
     close(got[1], want[1], 1e-9, 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_reverse_mode_is_exact_where_the_cotangent_of_the_vectors_vanishes(seed):
+    """f(w) = 0 at the repeated eigenvalue hides from the vectors that f'(w) is not."""
+    v = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3))).Q
+    a, weights = (v * np.array([1.0, 1.0, 4.0])) @ v.T, hermitian(3)
+    f = lambda cubed: lambda m: np.sum(weights * cubed((m + m.T) / 2))
+    close(dualad.grad(f(cube))(a), dualad.grad(f(exact_cube))(a), 1e-8, 1e-8)
+
+
 def test_second_derivatives_through_vectors_at_ties_are_refused():
     with pytest.raises(DirectionNeededError, match="depends on the direction"):
         dualad.hessian(lambda m: np.sum(cube(m)))(np.eye(3))
