@@ -8,13 +8,14 @@ from the same partials. Code is generated on first use.
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .batched import Batched
-from .blocks import LARGE, blockwise
+from .blocks import LARGE, blockwise, blockwise_pull
 from .dual import Dual
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
@@ -22,9 +23,9 @@ from .primitive import Elementwise
 from .recorded import Recorded
 from .shape import fit
 from .tape import kept, pull_elementwise
-from .traced import OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
+from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 
-__all__ = ["define", "install", "operator_method"]
+__all__ = ["define", "install", "operator_method", "rewire"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
@@ -46,6 +47,8 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
         if hasattr(other, "__dualad_face__"):
             return NotImplemented
         if not isinstance(other, OPERANDS):
+            for ask in FOREIGN:
+                ask(other, True)
             return NotImplemented
     return primitive(as_operand(x), as_operand(y))
 
@@ -108,6 +111,11 @@ def _joined(terms: list[tuple[str, str]]) -> str:
     return " ".join([head, *(f"{s} {term}" for s, term in rest)])
 
 
+def ast_names(formula: str) -> set[str]:
+    """The names that a formula reads."""
+    return {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
+
+
 def _is_one(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 1
 
@@ -128,7 +136,7 @@ class _Writer:
     def __init__(self, primitive: Elementwise):
         self.p = primitive
         self.arity = len(primitive.partials)
-        #: the block-by-block rules that the written code calls, by pattern
+        #: the block-by-block rules that the written code calls, by name
         self.rules: dict[str, Callable[..., Any]] = {}
         arguments = ", ".join(("out", *"xy"[: self.arity]))
         self.formulas = [
@@ -183,24 +191,32 @@ class _Writer:
         names = "xy"[: self.arity]
         moved = total.replace("u.tangent", "dx").replace("v.tangent", "dy")
         arrays = [*active, *(f"d{a}" for a in active)]
-        numbers = [a for a in names if a not in active]
-        rule = blockwise({**self.p.namespace, "F": self.p.impl}, self.call, moved, arrays, numbers)
-        if rule is None:
-            return []
-        self.rules[active] = rule
+        constants = [a for a in names if a not in active]
         owner, first = ("u", "x") if "x" in active else ("v", "y")
-        given = [*active, *("uv"["xy".index(a)] + ".tangent" for a in active), *numbers]
-        plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
-        return [
-            f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",
-            f"    L = {owner}.level",
-            f"    pair = blocks_{active}(L, {', '.join(given)})",
-            "    if pair is not None and not has_nan(pair[1]):",
-            "        r = L.new(Dual)",
-            "        r.level = L",
-            "        r.primal, r.tangent = pair",
-            "        return r",
-        ]
+        given = [*active, *("uv"["xy".index(a)] + ".tangent" for a in active), *constants]
+        namespace = {**self.p.namespace, "F": self.p.impl}
+        forms = [("number", arrays, constants)]
+        if constants:
+            forms.append(("array", [*arrays, *constants], []))
+        lines = []
+        for form, blocked, numbers in forms:
+            rule = blockwise(namespace, self.call, moved, blocked, numbers, self.p.singular)
+            if rule is None:
+                continue
+            name = f"blocks_{active}_{form}"
+            self.rules[name] = rule
+            plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
+            lines += [
+                f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",
+                f"    L = {owner}.level",
+                f"    pair = {name}(L, {', '.join(given)})",
+                "    if pair is not None:",
+                "        r = L.new(Dual)",
+                "        r.level = L",
+                "        r.primal, r.tangent = pair",
+                "        return r",
+            ]
+        return lines
 
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
@@ -267,16 +283,42 @@ class _Writer:
         for a in active:
             sign, term = scaled("c", self.formulas["xy".index(a)])
             first = term if sign == "+" else f"-({term})"
-            lines += [
-                f"    s = g[i{a}]",
-                f"    g[i{a}] = {first} if s is None else s {sign} {term}",
-            ]
+            plain = f"g[i{a}] = {first} if s is None else s {sign} {term}"
+            lines += [f"    s = g[i{a}]", *self.large_pull(active, a, sign, term, plain)]
         lines += [f"def unpack_{active}(e):", head]
         values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
         args = ", ".join(values[n] for n in "xy"[: self.arity])
         given = ", ".join(f"i{a}" if a in active else "None" for a in "xy"[: self.arity])
         lines += [f"    return ({given},), {values['out']}, ({args},)"]
         return lines
+
+    def large_pull(self, active: str, a: str, sign: str, term: str, plain: str) -> list[str]:
+        """The share of one parent: by blocks for large arrays, where that can be, else plainly."""
+        reads = [n for n in self.reads(active) if n in ast_names(term)]
+        constants = [n for n in reads if n not in ("out", *active)]
+        namespace = {**self.p.namespace, "F": self.p.impl}
+        forms = {"number": [n for n in reads if n not in constants]}
+        if constants:
+            forms["array"] = reads
+        lines, word = [], "if"
+        for form, arrays in forms.items():
+            numbers = [n for n in reads if n not in arrays]
+            rule = blockwise_pull(namespace, term, sign, arrays, numbers)
+            if rule is None:
+                continue
+            name = f"pull_blocks_{active}_{a}_{form}"
+            self.rules[name] = rule
+            scalar = "".join(f" and type({n}) is not ndarray" for n in numbers)
+            lines += [
+                f"    {word} type(c) is ndarray and c.size >= LARGE{scalar}:",
+                f"        n = {name}({', '.join(['c', 's', *arrays, *numbers])})",
+                "        if n is None:",
+                f"            {plain}",
+                "        else:",
+                f"            g[i{a}] = n",
+            ]
+            word = "elif"
+        return [*lines, "    else:", f"        {plain}"] if lines else [f"    {plain}"]
 
     def patterns(self) -> list[str]:
         if self.arity == 1:
@@ -361,14 +403,14 @@ class _Writer:
         return "\n".join(lines)
 
 
-def generate(primitive: Elementwise, kind: str) -> tuple[Callable, Callable | None]:
+def generate(primitive: Elementwise, kind: str) -> Pair:
     """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
     writer = _Writer(primitive)
     scope = {**primitive.namespace, **SCOPE, "P": primitive, "F": primitive.impl}
     scope["fast"] = fast
     scope.update({f"partial{k}": p.value for k, p in enumerate(primitive.partials)})
     text = writer.source(kind)
-    scope.update({f"blocks_{active}": rule for active, rule in writer.rules.items()})
+    scope.update(writer.rules)
     exec(compile(text, f"<{kind} {primitive.name}>", "exec"), scope)
     if kind == "Recorded":
         for p in writer.patterns():
@@ -401,15 +443,39 @@ def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
 #: the kinds with generated code
 KINDS: tuple[type[TracedArray], ...] = (Dual, Recorded, Batched)
 
-#: (kind, primitive) -> (op, rop)
-_generated: dict[tuple[str, Elementwise], tuple[Callable, Callable | None]] = {}
+Pair = tuple[Callable, Callable | None]
+
+#: (kind, primitive) -> (op, rop): as they were generated, and as they are in use
+_generated: dict[tuple[str, Elementwise], Pair] = {}
+_in_use: dict[tuple[str, Elementwise], Pair] = {}
+#: Held while functions are put into use.
+_wiring = threading.RLock()
+#: What all of them pass through on their way into use, while somebody watches.
+_wrap: Callable[[Elementwise, Pair], Pair] | None = None
 
 
-def fast(primitive: Elementwise, kind: str) -> tuple[Callable, Callable | None]:
+def fast(primitive: Elementwise, kind: str) -> Pair:
     key = (kind, primitive)
-    if key not in _generated:
-        _generated[key] = generate(primitive, kind)
-    return _generated[key]
+    pair = _in_use.get(key)
+    if pair is None:
+        with _wiring:
+            if key not in _generated:
+                _generated[key] = generate(primitive, kind)
+            pair = _generated[key] if _wrap is None else _wrap(primitive, _generated[key])
+            _in_use[key] = pair
+    return pair
+
+
+def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:
+    """Pass all generated functions through `wrap` from now on; None: use them as they are."""
+    global _wrap
+    with _wiring:
+        _wrap = wrap
+        _in_use.clear()
+        for table in _tables:
+            table.clear()
+        for lazy in _operators:
+            setattr(lazy.cls, lazy.name, lazy)
 
 
 class _Lazy:
@@ -422,9 +488,14 @@ class _Lazy:
         self.name = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        f = fast(self.primitive, self.cls.__name__)[self.reflected]
-        setattr(self.cls, self.name, f)
+        with _wiring:
+            f = fast(self.primitive, self.cls.__name__)[self.reflected]
+            setattr(self.cls, self.name, f)
         return self if instance is None else f.__get__(instance, owner)  # type: ignore[union-attr]
+
+
+#: The operators of the kinds with generated code, to take them back to where they started.
+_operators: list[_Lazy] = []
 
 
 def operator_method(primitive: Elementwise, reflected: bool = False) -> Callable[..., Any]:
@@ -447,6 +518,7 @@ def install(primitive: Elementwise, name: str, reflected: str | None = None) -> 
                 lazy = _Lazy(cls, primitive, swap)
                 lazy.name = method
                 setattr(cls, method, lazy)
+                _operators.append(lazy)
 
 
 class _Table(dict):
@@ -458,7 +530,8 @@ class _Table(dict):
     def __missing__(self, ufunc: Any) -> Any:
         rule = plain_rule(ufunc)
         plain = isinstance(rule, Elementwise) and len(rule.partials) <= 2
-        self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
+        with _wiring:
+            self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
         return out
 
 

@@ -120,3 +120,50 @@ def test_hot_rules_have_a_blockwise_form():
 def test_what_is_more_than_ufuncs_has_none():
     assert blockwise({}, "x + 1", "dx * helper(x)", ["x", "dx"], []) is None
     assert blockwise({}, "x ** y", "dx * x", ["x", "dx"], ["y"]) is None
+
+
+def test_warnings_are_those_of_the_function_at_any_size():
+    x = np.linspace(-1.0, 1.0, N)
+    for f, kind in ((np.log, "invalid"), (lambda x: np.exp(2000 * (x + 1)), "overflow")):
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError, match=kind):
+            dualad.jvp(f, (x,), (T,))
+    with np.errstate(all="raise"):
+        dualad.jvp(np.sqrt, (X * 0,), (T,))  # only the slope is infinite
+
+
+def test_constants_are_numbers_or_arrays():
+    for f in (lambda x, c: x * c + c, lambda x, c: c - x / c, lambda x, c: c / (x - c)):
+        for c in (3.0, 1.5 + np.arange(N)):
+            y, dy = dualad.jvp(lambda x: f(x, c), (X,), (T,))
+            at = [0, 1, N // 2, N - 1]
+            few = c if isinstance(c, float) else c[at]
+            want = dualad.jvp(lambda x: f(x, few), (X[at],), (T[at],))
+            np.testing.assert_array_equal((y[at], dy[at]), want)
+
+
+REVERSE = {**FUNCTIONS, "shared": lambda x: x + x * x + np.sin(x) * x - (x + x) - x / x}
+
+
+@pytest.mark.parametrize("name", REVERSE)
+def test_pulls_of_large_arrays_are_those_of_small_ones(name):
+    f = REVERSE[name]
+    _, pull = dualad.vjp(f, X)
+    parts = [dualad.vjp(f, X[k : k + 999])[1](T[k : k + 999])[0] for k in range(0, N, 999)]
+    want = np.concatenate(parts)
+    for _ in range(2):  # a pullback may be called again
+        np.testing.assert_allclose(pull(T)[0], want, rtol=1e-14, atol=1e-14)
+    np.testing.assert_array_equal(T, np.cos(37 * X))  # what the caller gave is not added to
+
+
+def test_a_cotangent_that_two_share_is_not_added_to_in_place():
+    kept = []
+
+    def f(x, y):
+        s = x + y  # both get the same cotangent
+        return s * 1.0, x * 2.0, y * 3.0
+
+    _, pull = dualad.vjp(f, X, X + 1)
+    for got, want in zip(pull((T, T, T)), (3 * T, 4 * T), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-15)
+        kept.append(got)
+    assert not np.shares_memory(*kept) and not np.shares_memory(kept[0], T)
