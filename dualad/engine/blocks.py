@@ -20,8 +20,8 @@ from .guard import ignore, restore
 
 __all__ = ["LARGE", "Pool", "blockwise", "blockwise_pull", "pool_of"]
 
-#: From this many entries on the rule goes by blocks.
-LARGE = 1 << 16
+#: From this many entries on, 256 kB, the rule goes by blocks.
+LARGE = 1 << 15
 #: How many entries the blocks of one rule have together: 1 MB, a second level cache holds it.
 TOGETHER = 1 << 17
 #: How many arrays a level keeps for its next values.

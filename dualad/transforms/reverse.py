@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import numpy as np
 from ..engine.grad_mode import recording
 from ..engine.graph import rebased
 from ..engine.level import Level
-from ..engine.linear import LinearProgram, output, program_of_tape, variable
+from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
 from ..engine.recorded import Recorded, recorded
 from ..engine.shape import fit
-from ..engine.tape import kept, sweep
+from ..engine.tape import kept, pull_custom, push_tape, sweep
 from ..engine.traced import Spec, raw, spec_of
 from ..engine.tree import flatten, flatten_like
 from ..engine.visible import is_functional
@@ -33,6 +34,10 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+
+#: How often a linearized function is applied by its tape, before its program is written.
+FEW = 4
 
 
 class Recording:
@@ -227,7 +232,26 @@ class Linearized:
 
     def __init__(self, run: Recording):
         self._run = run
-        self.program = program(run)
+        self._uses = 0
+        if any(entry[0] in (pull_composite, pull_custom) for entry in run.tape[len(run.inputs) :]):
+            self._uses = FEW  # run on linear variables: that is what shows whether it is linear
+
+    @cached_property
+    def program(self) -> LinearProgram:
+        """The derivative as a linear program."""
+        return program(self._run)
+
+    def _push(self, moves: list[Any]) -> Sequence[Any]:
+        """By the tape the first times: writing the program costs as much as a few of them."""
+        if self._uses >= FEW:
+            return self.program(*moves)
+        self._uses += 1
+        run = self._run
+        out = push_tape(run.tape, moves, run.variables)
+        return [
+            np.zeros(v.shape, _floating(v).dtype)[()] if t is None else t
+            for t, v in zip(out, run.out, strict=True)
+        ]
 
     def __call__(self, *tangents: Any) -> Any:
         run = self._run
@@ -237,7 +261,7 @@ class Linearized:
             )
         moves = tangents_for(run.inputs, run.trees, tangents, "tangent")
         try:
-            out = [own(t, moves) for t in self.program(*moves)]
+            out = [own(t, moves) for t in self._push(moves)]
         except DirectionNeededError:
             out = run.push(moves)
         return run.out_tree.unflatten(
