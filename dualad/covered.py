@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .covered_by_peers import NEITHER, PEERS, peers_of
 from .engine.traced import FUNCTIONS, TracedArray, plain_rule
 from .numpy.fresh import BY_RULE
 from .numpy.functions import __all__ as BY_DROPIN
@@ -69,22 +71,56 @@ ATTRIBUTES = {
 }
 
 
+#: Functions of scipy.linalg whose answers are no numbers of the field.
+QUESTIONS = ("bandwidth", "ishermitian", "issymmetric")
+#: Functions of SciPy without array arguments.
+NOT_OF_ARRAYS = frozenset({
+    "bernoulli", "dft", "errstate", "euler", "find_best_blas_type", "get_blas_funcs",
+    "get_lapack_funcs", "geterr", "hadamard", "helmert", "hilbert", "invhilbert", "invpascal",
+    "pascal", "primes", "seterr", "softplus_",
+})  # fmt: skip
+
+
+#: Packages of which the other libraries were not tried.
+NOT_TRIED = ("scipy.stats", "scipy.signal")
+
+
 class Entry(NamedTuple):
-    """A name, where it is, what its results carry, and what else there is to say."""
+    """A name, where it is, what its results carry, what else there is to say, who else has it."""
 
     package: str
     name: str
     result: str
     note: str = ""
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """The other libraries that differentiate it."""
+        return peers_of(self._key)
+
+    @property
+    def _key(self) -> str:
+        """The name under which the other libraries were tried; an alias stands for its function."""
+        package = self.package.removeprefix("numpy").lstrip(".")
+        f = getattr(np, self.name, None) if not package else None
+        name = f.__name__ if isinstance(f, np.ufunc) else self.name
+        return f"{package}.{name}" if package else name
+
 
 def coverage() -> list[Entry]:
-    """Every name of NumPy that takes arrays, with what its results carry.
+    """Every name of NumPy, and of SciPy where it is installed, that takes arrays.
+
+    Each entry says what the results carry: `result` is "derivative", "constant", "predicate" or
+    "refused"; `peers` names the other libraries that differentiate it.
 
     >>> import dualad
     >>> [e.result for e in dualad.coverage() if e.name in ("argmax", "floor", "save", "sin")][:4]
     ['predicate', 'constant', 'refused', 'derivative']
     """
+    return _numpy() + _scipy()
+
+
+def _numpy() -> list[Entry]:
     packages = {
         "numpy": (np, np.__all__),
         "numpy.linalg": (np.linalg, np.linalg.__all__),
@@ -101,6 +137,33 @@ def coverage() -> list[Entry]:
         for name, f in _functions(module, names)
     ]
     return entries + list(_methods())
+
+
+def _scipy() -> list[Entry]:
+    """What of SciPy is covered: its ufuncs as they stand, the rest in the drop-in namespaces."""
+    if importlib.util.find_spec("scipy") is None:
+        return []
+    entries = []
+    for package in ("special", "linalg", "stats", "signal"):
+        module = importlib.import_module(f"scipy.{package}")
+        dropin = importlib.import_module(f"{__package__}.scipy.{package}")
+        whole = package in ("special", "linalg")
+        for name in sorted(module.__all__ if whole else dropin.__all__):
+            f = getattr(module, name)
+            if callable(f) and not isinstance(f, type) and name not in NOT_OF_ARRAYS:
+                entries.append(_scipy_entry(f"scipy.{package}", name, f, dropin))
+    return entries
+
+
+def _scipy_entry(package: str, name: str, f: Any, dropin: types.ModuleType) -> Entry:
+    if isinstance(f, np.ufunc):
+        return Entry(package, name, DERIVATIVE if plain_rule(f) is not None else REFUSED)
+    if name in getattr(dropin, "_DISPATCH", ()):
+        return Entry(package, name, DERIVATIVE)
+    if name not in dropin.__all__:
+        return Entry(package, name, REFUSED)
+    result = PREDICATE if name in QUESTIONS else DERIVATIVE
+    return Entry(package, name, result, f"under `{dropin.__name__}`")
 
 
 def _functions(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -144,23 +207,33 @@ def _methods() -> Iterator[Entry]:
 
 HEAD = """# Coverage
 
-Made by `python docs/generate_coverage.py` from the rules themselves, for NumPy {version}; a test
-fails where it is out of date. `dualad.coverage()` gives the same as a list.
+Made by `python docs/generate_coverage.py` from the rules themselves, for {versions}; a test
+fails where it is out of date. `dualad.coverage()` gives the same as a list, and which other
+libraries differentiate a name: JAX 0.10.2 and HIPS autograd 1.9.1 under their own namespaces.
 
 {meanings}
 
 Every ufunc of two arguments and one result has `reduce`, `accumulate`, `reduceat`, `outer` and
 `at` as well, one of one argument `at`. `out=`, `where=`, `dtype=`, `casting=`, `axis=` and
 `keepdims=` work as in NumPy; without `out=`, `where=` leaves entries undefined and is refused.
+Names of NumPy and the ufuncs of SciPy work as they stand, without an import of ours.
 """
+
+
+def versions() -> str:
+    """The versions that the page is made for."""
+    import scipy
+
+    short = (".".join(v.split(".")[:2]) for v in (np.__version__, scipy.__version__))
+    return "NumPy {} and SciPy {}".format(*short)
 
 
 def page() -> str:
     """docs/coverage.md."""
     entries = coverage()
     meanings = "\n".join(f"- **{result}**: {text}" for result, text in MEANING.items())
-    version = ".".join(np.__version__.split(".")[:2])
-    parts = [HEAD.format(version=version, meanings=meanings), _counts(entries)]
+    parts = [HEAD.format(versions=versions(), meanings=meanings), _counts(entries)]
+    parts.append(_beside_peers(entries))
     for package in dict.fromkeys(e.package for e in entries):
         parts.append(_section(package, [e for e in entries if e.package == package]))
     return "\n".join(parts)
@@ -174,13 +247,39 @@ def _counts(entries: list[Entry]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _beside_peers(entries: list[Entry]) -> str:
+    """How many names each library differentiates, and which of them this one does not."""
+    lines = [
+        "## Beside other libraries",
+        "",
+        "How many of the names of each package carry a derivative (–: not tried). In the tables",
+        "below, names in **bold** were tried in both, and neither differentiates them.",
+        "",
+        f"| | dualad | {' | '.join(PEERS)} |",
+        f"| --- | ---: |{' ---: |' * len(PEERS)}",
+    ]
+    for package in dict.fromkeys(e.package for e in entries):
+        mine = [e for e in entries if e.package == package]
+        counts: list[Any] = [sum(e.result == DERIVATIVE for e in mine)]
+        tried = package not in NOT_TRIED
+        counts += [sum(peer in e.peers for e in mine) if tried else "–" for peer in PEERS]
+        lines.append(f"| `{package}` | {' | '.join(map(str, counts))} |")
+    missed = [f"`{e.package}.{e.name}`" for e in entries if e.peers and e.result == REFUSED]
+    lines += [
+        "",
+        f"What another differentiates and dualad refuses: {', '.join(missed) or 'none'}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _section(package: str, entries: list[Entry]) -> str:
     lines = [f"## {package}", "", "| result | names |", "| --- | --- |"]
     for result in MEANING:
         groups = defaultdict(list)
         for e in entries:
             if e.result == result:
-                groups[e.note].append(f"`{e.name}`")
+                alone = result == DERIVATIVE and e._key in NEITHER
+                groups[e.note].append(f"**`{e.name}`**" if alone else f"`{e.name}`")
         for note, names in groups.items():
             label = f"{result}: {note}" if note else result
             lines.append(f"| {label} | {', '.join(names)} |")

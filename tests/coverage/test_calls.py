@@ -1,0 +1,159 @@
+"""One call of every function of NumPy and SciPy that has a derivative, in both modes.
+
+`calls.json` holds 838 names, a class and a priority for each, who else covers it, and a call.
+Here each call runs as a user would write it: NumPy and the ufuncs of SciPy as they stand, the rest
+of SciPy by its drop-in. The forward derivative along a direction is compared with extrapolated
+differences, reverse mode with forward mode by the adjoint identity.
+"""
+
+import itertools
+import json
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.special
+
+import dualad
+import dualad.numpy
+import dualad.scipy.linalg
+import dualad.scipy.special
+
+ROWS = json.loads((Path(__file__).parent / "calls.json").read_text(encoding="utf-8"))
+CALLS = [r for r in ROWS if r["differentiable"] and "call" in r]
+
+#: Not covered, with the reason; none of them has priority 1 or 2.
+LEFT = {
+    "ndarray.choose": "a method of a plain array of integers, which asks no argument",
+    "scipy.special.ellip_harm": "no formula for the derivative of Lamé functions is at hand",
+}
+#: Calls that make a plain array of traced numbers: they need `import dualad.numpy as np`.
+NEEDS_DROPIN = {
+    "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "full", "full_like",
+    "ndarray.choose", "ndarray.tolist", "require", "scipy.special.ellip_harm",
+}  # fmt: skip
+#: Arguments in which there is no derivative, by name: they stay constants in the call.
+#: All of them have priority 3.
+CONSTANT_IN = {
+    **{
+        f"scipy.special.{kind}_{part}": ("x2",)
+        for kind in ("obl", "pro")
+        for part in ("ang1", "rad1", "rad2")
+    },
+    **{
+        f"scipy.special.mathieu_{k}": ("x1",)
+        for k in ("cem", "sem", "modcem1", "modcem2", "modsem1", "modsem2")
+    },
+}
+
+
+#: SciPy computes it to few digits, so that its differences have fewer.
+NOISY = {"scipy.special.pro_rad2": 1e-4}
+
+
+def changed(x, write):
+    """A copy of x after something was written into it."""
+    z = x.copy()
+    write(z)
+    return z
+
+
+class Special:
+    """scipy.special: its ufuncs as they stand, the rest from the drop-in."""
+
+    def __getattr__(self, name):
+        f = getattr(scipy.special, name)
+        return f if isinstance(f, np.ufunc) else getattr(dualad.scipy.special, name)
+
+
+def function_of(row):
+    """The call as a function of its arguments, complex results as two real ones."""
+    namespace = dualad.numpy if row["name"] in NEEDS_DROPIN else np
+    sp = types.SimpleNamespace(linalg=dualad.scipy.linalg, special=Special())
+    names = list(row["arguments"])
+    f = eval(
+        f"lambda {', '.join(names)}: {row['call']}",
+        {"np": namespace, "sp": sp, "changed": changed},
+    )
+
+    def call(*args):
+        return [part for x in leaves(f(*args)) for part in real_parts(x)]
+
+    return call
+
+
+def leaves(out):
+    if isinstance(out, (tuple, list)):
+        return [leaf for x in out for leaf in leaves(x)]
+    return [out]
+
+
+def real_parts(x):
+    kind = np.dtype(getattr(x, "dtype", float)).kind
+    if kind == "c":
+        return [np.real(x), np.imag(x)]
+    return [x] if kind == "f" else []
+
+
+def moving(row):
+    fixed = CONSTANT_IN.get(row["name"], ())
+    return {k: np.asarray(v, float) for k, v in row["arguments"].items() if k not in fixed}
+
+
+def numeric(f, args, ts):
+    """Central differences, extrapolated twice: for smooth f right to about 1e-9."""
+    h = 1e-3 * np.ones(3) / 2.0 ** np.arange(3)
+    rows = []
+    for step in h:
+        up = f(*(a + step * t for a, t in zip(args, ts, strict=True)))
+        down = f(*(a - step * t for a, t in zip(args, ts, strict=True)))
+        rows.append([(u - d) / (2 * step) for u, d in zip(up, down, strict=True)])
+    first = [
+        [(4 * b - a) / 3 for a, b in zip(*pair, strict=True)] for pair in itertools.pairwise(rows)
+    ]
+    return [(16 * b - a) / 15 for a, b in zip(*first, strict=True)]
+
+
+@pytest.mark.filterwarnings("ignore:floating point number truncated:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("row", CALLS, ids=lambda row: row["name"])
+def test_a_call_in_both_modes(row):
+    if row["name"] in LEFT:
+        pytest.skip(LEFT[row["name"]])
+    fixed = {k: np.asarray(v, float) for k, v in row["arguments"].items()}
+    free = moving(row)
+    whole = function_of(row)
+    f = lambda *xs: whole(*{**fixed, **dict(zip(free, xs, strict=True))}.values())
+    args = list(free.values())
+    rng = np.random.default_rng(7)
+    ts = [rng.normal(size=a.shape) for a in args]
+    out, forward = dualad.jvp(f, tuple(args), tuple(ts))
+    for got, want in zip(out, f(*args), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-13)
+    for got, want in zip(forward, numeric(f, args, ts), strict=True):
+        np.testing.assert_allclose(
+            got,
+            want,
+            rtol=NOISY.get(row["name"], 2e-6),
+            atol=1e-6 * (1 + np.max(np.abs(want), initial=0)),
+        )
+    ws = [rng.normal(size=np.shape(o)) for o in out]
+    _, pull = dualad.vjp(f, *args)
+    shares = pull(ws)
+    left = sum(np.vdot(w, d) for w, d in zip(ws, forward, strict=True))
+    right = sum(np.vdot(s, t) for s, t in zip(shares, ts, strict=True))
+    size = sum(np.linalg.norm(s) * np.linalg.norm(t) for s, t in zip(shares, ts, strict=True))
+    np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9 * (1 + size))
+
+
+def test_nothing_of_priority_one_or_two_is_left():
+    first = [r["name"] for r in CALLS if r["priority"] < 3]
+    assert len(first) == 434
+    assert [name for name in first if name in LEFT or name in CONSTANT_IN] == []
+
+
+def test_all_of_numpy_is_called():
+    rows = [r for r in ROWS if r["differentiable"] and not r["name"].startswith("scipy.")]
+    assert [r["name"] for r in rows if "call" not in r] == []
+    assert [r["name"] for r in rows if r["name"] in LEFT] == ["ndarray.choose"]
