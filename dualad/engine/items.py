@@ -1,7 +1,7 @@
-"""x[k] and x[k] = v by integers: the fast paths of what every right-hand side does.
+"""x[k] and x[k] = v by integers, and x[i:j]: the fast paths of what every right-hand side does.
 
-They take plain float64 arrays, keys of Python integers, and numbers; all else goes to the general
-path, the linear primitives `getitem` and `index_set`, which they agree with.
+They take plain float64 arrays, keys of Python integers and slices, and numbers; all else goes to
+the general path, the linear primitives `getitem` and `index_set`, which they agree with.
 
 A write is in place where the array is the only holder of its memory, which its reference count
 tells: n writes cost O(n). What a recorded operation keeps, what a view reads and what the caller
@@ -11,11 +11,13 @@ passed in have another holder; there the general path copies.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .dual import Dual
+from .inplace import link
 from .recorded import Recorded
 from .shape import BOUND, zeros
 from .tape import add_cotangent, pull_linear
@@ -41,6 +43,11 @@ def install(read: Any, write: Any) -> None:
                 d = level.new(Dual)
                 d.level, d.primal, d.tangent = level, out, self.tangent[key]
                 return d
+        elif type(value) is ndarray is type(self.tangent) and is_sliced(key):
+            level = self.level
+            d = level.new(Dual)
+            d.level, d.primal, d.tangent = level, value[key], self.tangent[key]
+            return view_of(self, d, key)
         return read(self, key)
 
     def recorded_get(self: Any, key: Any) -> Any:
@@ -54,6 +61,13 @@ def install(read: Any, write: Any) -> None:
                 r.level, r.primal, r.tangent = level, out, len(tape)
                 tape.append((pull_get, self.tangent, key, value.shape))
                 return r
+        elif type(value) is ndarray and value.dtype is F64 and is_sliced(key):
+            level, out = self.level, value[key]
+            r = level.new(Recorded)
+            tape = level.tape
+            r.level, r.primal, r.tangent = level, out, len(tape)
+            tape.append((pull_slice, self.tangent, key, value.shape, out.shape))
+            return view_of(self, r, key)
         return read(self, key)
 
     def dual_set(self: Any, key: Any, v: Any) -> None:
@@ -125,6 +139,23 @@ def is_integer(key: Any) -> bool:
     return type(key) is int or (type(key) is tuple and all(type(k) is int for k in key))
 
 
+def is_sliced(key: Any) -> bool:
+    """Whether a key is a slice, or made of slices and Python integers with a slice among them."""
+    if type(key) is slice:
+        return True
+    return type(key) is tuple and slice in (kinds := set(map(type, key))) and kinds <= SLICED
+
+
+SLICED = {slice, int}
+
+
+def view_of(base: Any, view: Any, key: Any) -> Any:
+    """A slice, tied to the array that it is a part of."""
+    basic = _index(key)
+    read, put = BOUND["getitem"], BOUND["index_set"]
+    return link(base, view, partial(read, index=basic), partial(put, index=basic))
+
+
 def is_alone(x: Any) -> bool:
     """Whether x is no view, and no view of it is alive."""
     if hasattr(x, "_base"):
@@ -191,6 +222,24 @@ def pull_get(ct: Any, entry: tuple, g: Any, own: set) -> None:
     pull_linear(ct, (pull_linear, (i,), BOUND["getitem"], array, params, NUMBER, array), g, own)
 
 
+def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
+    """Add the cotangent of a slice to that of the array."""
+    _, i, key, shape, sliced = entry
+    if type(ct) is ndarray and ct.dtype is F64:
+        into = g[i]
+        if into is None:
+            into = g[i] = np.zeros(shape)
+            into[key] = ct
+            own.add(i)
+            return
+        if i in own and type(into) is ndarray and into.dtype is F64:
+            into[key] += ct
+            return
+    array, params = (Spec(shape, F64),), {"index": _index(key)}
+    spec = Spec(sliced, F64)
+    pull_linear(ct, (pull_linear, (i,), BOUND["getitem"], array, params, spec, array), g, own)
+
+
 def pull_set(ct: Any, entry: tuple, g: Any, own: set) -> None:
     """Hand the cotangent of the entry written to what was written, and the rest to the array."""
     _, i, j, key, k, _ = entry
@@ -215,4 +264,5 @@ def push_set(entry: tuple, v: Any) -> Any:
 
 
 pull_get.push = lambda entry, v: v[entry[1]][entry[2]]  # type: ignore[attr-defined]
+pull_slice.push = pull_get.push  # type: ignore[attr-defined]
 pull_set.push = push_set  # type: ignore[attr-defined]
