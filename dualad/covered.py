@@ -100,7 +100,7 @@ class Entry(NamedTuple):
 
     @property
     def _key(self) -> str:
-        """The name under which the other libraries were tried; an alias stands for its function."""
+        """The name that the other libraries were tried by; an alias stands for its function."""
         package = self.package.removeprefix("numpy").lstrip(".")
         f = getattr(np, self.name, None) if not package else None
         name = f.__name__ if isinstance(f, np.ufunc) else self.name

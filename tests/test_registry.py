@@ -89,6 +89,11 @@ SAMPLES = {
         Sample(real(3, 2), index=(REPEATED, S, REPEATED), shape=(3, 2, 3)),
         Sample(real(2, 3), index=(slice(None, None, 2), S), shape=(4, 3)),
     ],
+    "stack": [
+        Sample(real(3, 2), real(3, 2), axis=0),
+        Sample(real(2), real(2), real(2), axis=1),
+        Sample(real(), real(), axis=0),
+    ],
     "concatenate": [
         Sample(real(2, 3), real(2, 1), axis=1),
         Sample(real(1, 3), real(2, 3), real(1, 3), axis=0),

@@ -140,13 +140,13 @@ def is_integer(key: Any) -> bool:
 
 
 def is_sliced(key: Any) -> bool:
-    """Whether a key is a slice, or made of slices and Python integers with a slice among them."""
+    """Whether a key is a slice, or has one among integers and new axes."""
     if type(key) is slice:
         return True
     return type(key) is tuple and slice in (kinds := set(map(type, key))) and kinds <= SLICED
 
 
-SLICED = {slice, int}
+SLICED = {slice, int, type(None)}
 
 
 def view_of(base: Any, view: Any, key: Any) -> Any:

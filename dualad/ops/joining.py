@@ -1,6 +1,7 @@
 """Joining arrays and taking them apart: concatenate, stack and block, split, and meshgrid.
 
-One linear primitive carries them all: concatenation, whose transposes are slices.
+Two linear primitives carry them all: concatenation, whose transposes are slices, and stacking,
+whose transposes are layers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .indexing import getitem
 from .registry import function
 from .structure import axis_of, broadcast, np_moveaxis, np_reshape
 
-__all__ = ["arrays_of", "concat"]
+__all__ = ["arrays_of", "concat", "stack"]
 
 
 # --- concatenation ---------------------------------------------------------------------------
@@ -59,6 +60,43 @@ concat = Linear(
     show=lambda *xs, axis: f"np.concatenate(({', '.join(xs)},), axis={axis})",
     transpose_all=_cut_all,
     name="concatenate",
+)
+
+
+# --- stacking --------------------------------------------------------------------------------
+
+
+def _layer(ct: Any, k: int, *xs: Any, axis: int) -> Any:
+    return getitem(ct, index=(*(slice(None),) * axis, k))
+
+
+def _layers(ct: Any, parents: tuple, *xs: Any, axis: int) -> Iterator[tuple[int, Any]]:
+    for k, i in enumerate(parents):
+        if i is not None:
+            yield k, _layer(ct, k, axis=axis)
+
+
+def _stack_batch(args: tuple, mine: tuple, axis: int) -> Any:
+    n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
+    full = [a if m else broadcast(a, shape=(n, *a.shape)) for a, m in zip(args, mine, strict=True)]
+    return stack(*full, axis=axis + 1)
+
+
+def _stack_spec(*xs: Any, axis: int) -> Spec:
+    shape = (*xs[0].shape[:axis], len(xs), *xs[0].shape[axis:])
+    return Spec(shape, np.result_type(*(x.dtype for x in xs)))
+
+
+stack = Linear(
+    lambda *xs, axis: np.array(xs) if axis == 0 else np.stack(xs, axis),
+    _layer,
+    joint=True,
+    variadic=True,
+    batch=_stack_batch,
+    spec=_stack_spec,
+    show=lambda *xs, axis: f"np.stack(({', '.join(xs)},), axis={axis})",
+    transpose_all=_layers,
+    name="stack",
 )
 
 
@@ -147,9 +185,9 @@ def np_stack(
         raise ValueError(
             f"all input arrays must have the same shape, got {[p.shape for p in parts]}"
         )
-    axis = axis_of(axis, parts[0].ndim + 1)
-    parts = [np.expand_dims(p, axis) for p in parts]
-    return np_concatenate(parts, axis, out, dtype=dtype)
+    joined = stack(*parts, axis=axis_of(axis, parts[0].ndim + 1))
+    joined = joined if dtype is None else joined.astype(dtype)
+    return joined if out is None else store(out, joined)
 
 
 @function(np.hstack)
