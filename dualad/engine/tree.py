@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import StructureError
 
-__all__ = ["Tree", "flatten", "flatten_like", "tree_map"]
+__all__ = ["LEAF_TREE", "LEAF_TYPES", "Tree", "flatten", "flatten_like", "tree_map"]
 
 
 class Tree:
@@ -24,7 +26,7 @@ class Tree:
 
     def unflatten(self, leaves: Any) -> Any:
         """The container with these leaves."""
-        return self._build(iter(leaves))
+        return leaves[0] if self.node is LEAF else self._build(iter(leaves))
 
     def _build(self, leaves: Any) -> Any:
         if self.node is LEAF:
@@ -73,7 +75,9 @@ class Tree:
 
 
 LEAF = object()
-_LEAF_TREE = Tree(LEAF)
+#: What is known to be a leaf by its type alone.
+LEAF_TYPES: set[type] = {float, np.ndarray, np.float64}
+LEAF_TREE = Tree(LEAF)
 
 
 def _mapping(example: Any, items: Any) -> Any:
@@ -99,6 +103,8 @@ def _split(x: Any) -> tuple[Any, tuple, list] | None:
 
 def flatten(x: Any) -> tuple[list[Any], Tree]:
     """The leaves of a container in order, and its structure."""
+    if type(x) in LEAF_TYPES:
+        return [x], LEAF_TREE
     leaves: list[Any] = []
     return leaves, _flatten(x, leaves)
 
@@ -109,13 +115,15 @@ def _flatten(x: Any, leaves: list) -> Tree:
     parts = _split(x)
     if parts is None:
         leaves.append(x)
-        return _LEAF_TREE
+        return LEAF_TREE
     node, keys, children = parts
     return Tree(node, keys, tuple(_flatten(c, leaves) for c in children))
 
 
 def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:
     """The leaves of x in the order of `tree`; an error says where x differs from it."""
+    if tree.node is LEAF and type(x) in LEAF_TYPES:
+        return [x]
     leaves: list[Any] = []
     _match(tree, x, leaves, what, like)
     return leaves

@@ -101,6 +101,8 @@ broadcast = Linear(
 
 def _spread(ct: Any, x: Any, axes: tuple) -> Any:
     """The transpose of a sum over axes."""
+    if not ct.shape:
+        return broadcast(ct, shape=x.shape)
     kept = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
     return broadcast(ct if ct.shape == kept else reshape(ct, shape=kept), shape=x.shape)
 
