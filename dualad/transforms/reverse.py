@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.duck import duck_under
 from ..engine.grad_mode import recording
-from ..engine.graph import rebased
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
 from ..engine.recorded import Recorded, recorded
 from ..engine.shape import fit
-from ..engine.tape import kept, pull_custom, push_tape, sweep
-from ..engine.traced import Spec, raw, spec_of
+from ..engine.tape import pull_custom, push_tape, sweep
+from ..engine.traced import Spec, spec_of
 from ..engine.tree import flatten, flatten_like
-from ..engine.visible import is_functional
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
-from .boundary import inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
+from .boundary import Input, inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
+from .lasting import Deferred, apart
 
 __all__ = [
     "Gradient",
@@ -45,6 +45,7 @@ class Recording:
 
     __slots__ = (
         "aux",
+        "deferred",
         "f",
         "faces",
         "has_aux",
@@ -69,12 +70,12 @@ class Recording:
         """With lasting=True the recording outlives later writes into arguments and results."""
         self.f, self.has_aux = f, has_aux
         self.inputs, self.trees = inputs_of(args, names)
-        if lasting:
-            for i in self.inputs:
-                i.value = apart(i.value)
+        self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
+            for _, d in self.deferred:
+                d.before = d.references()
             result, aux = split_aux(f(*rebuild(self.trees, leaves)), has_aux)
             values, self.out_tree, self.faces = outputs_of(result)
             mine = [type(v) is Recorded and v.level is level for v in values]
@@ -82,6 +83,25 @@ class Recording:
             self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
             self.aux = strip(level, aux, apart if lasting else lambda v: v)
         self.lasting = lasting
+        for i, d in self.deferred:
+            i.value = d.settle(self.tape, len(self.inputs))
+
+    def _defer(self) -> list[tuple[Input, Deferred]]:
+        """Copy the arguments, or put off copying large ones until it is known who reads them."""
+        deferred = []
+        for i in self.inputs:
+            if Deferred.suits(i.value):
+                d = Deferred(i.value)
+                i.value = d.view
+                deferred.append((i, d))
+            else:
+                i.value = apart(i.value)
+        return deferred
+
+    def check(self) -> None:
+        """Refuse to go on where an argument that may be read was written to."""
+        for i, d in self.deferred:
+            d.check(i.name)
 
     def primal(self) -> Any:
         """The outputs; where the recording lasts, in memory of their own."""
@@ -92,9 +112,10 @@ class Recording:
 
     def pull(self, cotangents: Sequence[Any], free: bool = False) -> list[Any]:
         """One cotangent per input leaf, restored to the input's kind."""
+        self.check()
         seeds = [
-            (k, ct)
-            for k, ct in zip(self.variables, cotangents, strict=True)
+            (k, laid_out(ct, v))
+            for k, ct, v in zip(self.variables, cotangents, self.out, strict=True)
             if k is not None and ct is not None
         ]
         try:
@@ -144,12 +165,10 @@ class Recording:
         return total * np.ones(n)
 
 
-def apart(value: Any) -> Any:
-    """A value in memory of its own: what a recording reads is not reached by writes to it."""
-    plain = raw(value)
-    if not isinstance(plain, np.ndarray) or is_functional(value):
-        return kept(value)
-    return rebased(value, plain.copy())
+def laid_out(cotangent: Any, value: Any) -> Any:
+    """A cotangent in the library that its value is an array of."""
+    model = duck_under(value)
+    return cotangent if model is None else model.alike(cotangent)
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -260,6 +279,7 @@ class Linearized:
                 f"the linearized function takes {len(run.trees)} tangents, got {len(tangents)}"
             )
         moves = tangents_for(run.inputs, run.trees, tangents, "tangent")
+        run.check()
         try:
             out = [own(t, moves) for t in self._push(moves)]
         except DirectionNeededError:
