@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.duck import duck_under
 from ..engine.inplace import link
 from ..engine.items import is_integer
 from ..engine.primitive import Linear, Opaque
@@ -105,6 +106,11 @@ def _normal(k: Any) -> list[Any]:
 
 def _traced_index(k: TracedArray) -> TracedArray:
     kind = np.dtype(k.dtype).kind
+    if kind == "b" and duck_under(k) is not None:
+        raise NotDifferentiableError(
+            "a boolean mask of a lazy array selects a number of entries that is not known before "
+            "it is computed: use np.where(mask, x, 0)."
+        )
     if kind == "b":
         raise NotDifferentiableError(
             "a boolean mask that differs from one entry of a batch to the next selects a "
@@ -161,7 +167,10 @@ def _getitem(x: Any, index: tuple) -> Any:
 def scatter_add(values: Any, index: Any, shape: Any) -> Any:
     """Zeros of the given shape with the values added at an index."""
     out = np.zeros(shape, values.dtype)
-    np.add.at(out, index, values)
+    if any(isinstance(k, np.ndarray) for k in index):
+        np.add.at(out, index, values)
+    else:
+        out[index] = values
     return out
 
 
