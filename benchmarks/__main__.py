@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .backends import available
+from .costs import costs
 from .measure import BUDGET, ROUNDS, bytes_per_operation, measure, startup
 from .report import compare, machine, page, progress, table
 from .workloads import WORKLOADS
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     progress("")
     found: dict[str, Any] = {"machine": machine(backends), "results": results}
     if not options.only:
+        found["costs"] = costs(5 if options.quick else 15)
         found["startup"] = startup(backends, 2 if options.quick else 5)
         found["bytes_per_operation"] = bytes_per_operation(backends)
     return found

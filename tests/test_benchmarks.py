@@ -6,8 +6,10 @@ import json
 import numpy as np
 import pytest
 
+import dualad
 from benchmarks.__main__ import main
 from benchmarks.backends import available
+from benchmarks.costs import OPERATIONS, X
 from benchmarks.measure import measure, prepared
 from benchmarks.report import compare, page, table
 from benchmarks.workloads import WORKLOADS
@@ -51,7 +53,12 @@ def results():
         "numpy": "2",
         "versions": {"dualad": "0"},
     }
-    return {"machine": machine, "results": found, "startup": {"dualad": [10.0, 1.0]}}
+    return {
+        "machine": machine,
+        "results": found,
+        "startup": {"dualad": [10.0, 1.0]},
+        "costs": {"an operation": [1.0, 2.0, 3.5]},
+    }
 
 
 def test_a_run_is_a_table_and_a_page():
@@ -62,6 +69,16 @@ def test_a_run_is_a_table_and_a_page():
     assert text.splitlines()[0].split() == ["workload", "job", "dualad", "best"]
     assert "import dualad: 10 ms" in text
     assert "| rosenbrock_100 | grad |" in page(run) and "a processor" in page(run)
+    assert "| an operation | 1.00 | 2.00 | 3.50 |" in page(run)
+
+
+def test_costs_are_of_right_derivatives():
+    for operation in OPERATIONS.values():
+        f = lambda x: np.sum(np.cos(operation(x)))
+        _, along = dualad.jvp(f, (X,), (X,))
+        h = 1e-6
+        np.testing.assert_allclose(along, (f(X + h * X) - f(X - h * X)) / (2 * h), atol=1e-8)
+        np.testing.assert_allclose(np.sum(dualad.grad(f)(X) * X), along, rtol=1e-12)
 
 
 def test_what_became_slower_is_named():
