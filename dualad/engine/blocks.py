@@ -107,6 +107,7 @@ class _Steps:
             return False
 
     def _put(self, node: ast.expr, target: str | None) -> str:
+        node = self._inlined(node)
         if isinstance(node, ast.Name):
             return node.id
         if isinstance(node, ast.Constant):
@@ -132,6 +133,15 @@ class _Steps:
                 return node.func.id, node.args
         raise _NotBlockwiseError
 
+    def _inlined(self, node: ast.expr) -> ast.expr:
+        """The formula of x of an operation that is no ufunc itself, at its argument."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+            text = getattr(self.namespace.get(node.func.id), "text", None)
+            if text is not None and isinstance(node.args[0], ast.Name):
+                name = node.args[0]
+                return _Rename(name.id).visit(ast.parse(text, mode="eval").body)
+        return node
+
     def _spare(self) -> str:
         if self.free:
             return self.free.pop()
@@ -141,6 +151,16 @@ class _Steps:
 
 def _is_leaf(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Constant))
+
+
+class _Rename(ast.NodeTransformer):
+    """A formula of x as one of another name."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.name if node.id == "x" else node.id, node.ctx)
 
 
 class _NotBlockwiseError(Exception):

@@ -184,6 +184,8 @@ class Elementwise(Primitive):
         super().__init__(ufunc, name, builtin)
         self.partials = tuple(Partial(p, namespace) for p in partials)
         self.namespace = namespace
+        #: the operation as a formula of ufuncs, where it is no ufunc itself
+        self.text: str | None = getattr(ufunc, "text", None)
         self.operator = operator
         self.singular = singular or chooses
         self.chooses = chooses
