@@ -9,6 +9,7 @@ from types import ModuleType as _ModuleType
 
 from . import autograd, func
 from .autograd.custom_vjp import custom_vjp
+from .conventions import conventions
 from .covered import coverage
 from .dtypes import (
     bool as bool,
@@ -33,6 +34,7 @@ from .dtypes import (
 )
 from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
+from .nans import debug_nans
 from .tensor import (
     Tensor,
     arange,
@@ -67,9 +69,11 @@ __all__ = [
     "arange",
     "as_tensor",
     "autograd",
+    "conventions",
     "coverage",
     "custom_jvp",
     "custom_vjp",
+    "debug_nans",
     "defelementwise",
     "empty",
     "enable_grad",

@@ -12,6 +12,7 @@ __all__ = [
     "LostDerivativeError",
     "MissingExtraError",
     "MissingRuleError",
+    "NaNError",
     "NotDifferentiableError",
     "RefusedAttributeError",
     "ShapeError",
@@ -61,6 +62,26 @@ class DirectionNeededError(SingularPointError):
 
     grad and vjp answer it by forward mode; where they cannot, it reaches the user.
     """
+
+
+class NaNError(DualADError, FloatingPointError):
+    """Under `debug_nans`: an operation made the first NaN.
+
+    `operation` is its name; `part` says where the NaN is: in the "value", the "tangent" or the
+    "cotangent"; `filename` and `lineno` are the line of the user's code that it is on.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        operation: str = "",
+        part: str = "",
+        filename: str = "",
+        lineno: int = 0,
+    ):
+        super().__init__(message)
+        self.operation, self.part = operation, part
+        self.filename, self.lineno = filename, lineno
 
 
 class ArgumentError(DualADError, TypeError, RuntimeError):

@@ -97,7 +97,10 @@ def grad(
     6.0
     """
     if materialize_grads and allow_unused is False:
-        raise _UnusedError("materialize_grads=True needs allow_unused=True, or left out")
+        raise _UnusedError(
+            "expected allow_unused to be True or left out when materialize_grads=True, but got "
+            "allow_unused=False"
+        )
     xs = _list(inputs, "inputs of grad()")
     if is_grads_batched:
         values = _batched_gradients(outputs, grad_outputs, xs, retain_graph, create_graph)
@@ -110,8 +113,8 @@ def grad(
             g = np.zeros(x.shape, x.dtype)
         if g is None and not (allow_unused or materialize_grads):
             raise LevelError(
-                f"the outputs do not depend on input {k}: it appears not to have been used in the "
-                f"graph. Pass allow_unused=True to get None for it."
+                f"the differentiated Tensor at index {k} appears to not have been used in the "
+                f"graph: the outputs do not depend on it. Set allow_unused=True to get None for it"
             )
         out.append(g)
     return tuple(None if g is None else wrap(g) for g in _unshared(out, grad_outputs))
@@ -159,16 +162,29 @@ def _paired(tensors: Any, grad_tensors: Any) -> tuple[list[Tensor], list[Any]]:
     cts = grad_tensors
     cts = [cts] * len(ys) if cts is None or isinstance(cts, Tensor) else cts
     if not isinstance(cts, (tuple, list)):
-        raise ArgumentError(f"gradients must be tensors or None, not {type(cts).__name__}")
+        raise ArgumentError(f"gradients must be Tensors or None, not {type(cts).__name__}")
     if len(cts) != len(ys):
-        raise ArgumentError(f"got {len(ys)} outputs and {len(cts)} gradients for them")
+        raise ArgumentError(f"got {len(ys)} tensors and {len(cts)} gradients for them")
+    for ct in cts:
+        if ct is not None and not hasattr(ct, "shape"):
+            raise ArgumentError(f"gradients can be Tensors or None, but got {type(ct).__name__}")
     return ys, list(cts)
 
 
 def _cotangent(y: Tensor, ct: Any, k: int) -> Any:
     if ct is not None:
+        if ct.shape != y.shape:
+            raise ShapeError(
+                f"mismatch in shape: the gradient of output {k} has shape {ct.shape}, it should "
+                f"be {y.shape}"
+            )
         # A gradient of another floating dtype is handed on: a custom function may ask for that.
-        return match(ct, Spec(y.shape, _gradient_dtype(ct, y)), f"the gradient of output {k}")
+        ct = ct.to(y.dtype) if isinstance(ct, Tensor) and ct.dtype.kind in "biu" else ct
+        return match(
+            ct,
+            Spec(y.shape, _gradient_dtype(ct, y)),
+            f"mismatch in dtype: the gradient of output {k}",
+        )
     if y.numel() != 1:
         raise ShapeError(
             f"grad can be implicitly created only for scalar outputs, output {k} has shape "
@@ -192,8 +208,8 @@ def _node_of(y: Tensor, k: int) -> Node:
     if node is not None:
         return node
     raise LevelError(
-        "element of tensors does not require grad and does not have a grad_fn: no input of it was "
-        "made with requires_grad=True, or it was computed under no_grad"
+        f"element {k} of tensors does not require grad and does not have a grad_fn: no input of "
+        "it was made with requires_grad=True, or it was computed under no_grad"
     )
 
 
@@ -220,9 +236,7 @@ def _gradients(
     for k, x in enumerate(xs):
         _refuse_functional(x, f"input {k}")
         if x._node() is None:
-            raise LevelError(
-                f"input {k} does not require grad: one of the differentiated tensors must"
-            )
+            raise LevelError(f"One of the differentiated Tensors does not require grad: input {k}")
     for k, y in enumerate(ys):
         _node_of(y, k)
     swept: set[Node] = set()

@@ -17,14 +17,15 @@ from ..engine.level import Level
 from ..engine.linear import LinearVariable
 from ..engine.recorded import Recorded
 from ..engine.tape import pull_custom
-from ..engine.traced import TracedArray, raw, spec_of
+from ..engine.traced import Spec, TracedArray, raw, spec_of
 from ..engine.visible import is_functional
 from ..errors import ArgumentError, LinearityError
 from ..tensor import Tensor, as_tensor, unwrap, wrap
 from ..tensor.view import is_recorded
-from .context import FunctionCtx, FunctionError
+from .context import FunctionCtx
+from .errors import FunctionError
 from .outputs import Outputs
-from .rule import Rule
+from .rule import Rule, takes_any_dtype
 
 if TYPE_CHECKING:
     from .function import Function
@@ -89,7 +90,9 @@ class Call:
         self.face = not self.at or any(isinstance(args[k], Tensor) for k in self.at)
         self.tensors = [as_tensor(args[k]) for k in self.at]
         self.values = [unwrap(t) for t in self.tensors]
-        self.direct = self.face and not any(map(is_functional, self.values))
+        #: whether the tensors belong to transformations, if only where no_grad hides that
+        self.traced = any(is_functional(t._full()) for t in self.tensors)
+        self.direct = self.face and not self.traced
         self.outputs = Outputs(self)
 
     @property
@@ -170,8 +173,7 @@ class Call:
         """Run forward on plain values."""
         inputs = self.tensors
         if not self.direct:
-            traced = any(map(is_functional, self.values))
-            inputs = [wrap(np.array(v) if traced else np.asarray(v)) for v in values]
+            inputs = [wrap(np.array(v) if self.traced else np.asarray(v)) for v in values]
         full = [t._full() for t in self.tensors] if self.direct else values
         ctx = FunctionCtx(self.needs(full))
         with graph_recording(False), hidden_duals(0.0):
@@ -179,7 +181,7 @@ class Call:
             outs = self.outputs.plain()
             self.set_up(ctx, inputs, self.outputs.tensors)
             self.outputs.check(ctx, inputs, outs)
-            ctx.settle(inputs, self.outputs.tensors, outs)
+            ctx.settle(inputs, self.outputs.tensors, outs, self.outputs.began)
         return outs, ctx
 
     def needs(self, values: list[Any]) -> tuple[bool, ...]:
@@ -226,7 +228,10 @@ class Call:
 
     def record(self, kind: type, level: Level, rule: Rule, live: list, outs: list) -> list[Any]:
         """The outputs recorded on a tape, or in the requires_grad graph."""
-        like = tuple(None if p is None else s for p, s in zip(live, rule.ins, strict=True))
+        like = tuple(
+            None if p is None else Spec(s.shape, None) if takes_any_dtype(p) else s
+            for p, s in zip(live, rule.ins, strict=True)
+        )
         specs = tuple(map(spec_of, outs))
         entry = (pull_custom, tuple(live), rule, None, None, specs, like)
         if kind is GraphValue:
@@ -235,6 +240,8 @@ class Call:
             whole = first.tangent.whole
             whole.context = rule.ctx
             rule.scene = rule.ctx._scene = rule.scene._replace(node=weakref.ref(whole))
+            if self.direct:
+                rule.ctx.freeze(self, self.tensors)
         else:
             k = len(level.tape)
             level.tape.append(entry)

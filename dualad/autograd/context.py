@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +12,15 @@ from ..engine.dual import Dual
 from ..engine.grad_mode import is_grad_enabled
 from ..engine.graph import SAVING, GraphValue, Node, graph_value, part
 from ..engine.storage import version
-from ..engine.traced import TracedArray, raw
-from ..errors import DualADError
+from ..engine.traced import raw
 from ..tensor import Tensor, operand, unwrap, wrap
+from .errors import FunctionError, FunctionTypeError
+from .frozen import Frozen, made_since, tensors_in
 
-__all__ = ["FunctionCtx", "FunctionError", "FunctionTypeError", "Scene", "poisoned"]
+if TYPE_CHECKING:
+    from .call import Call
 
-
-class FunctionError(DualADError, RuntimeError):
-    """A custom function does not keep its contract."""
-
-
-class FunctionTypeError(FunctionError, TypeError):
-    """A custom function handed over something that is not a tensor."""
+__all__ = ["FunctionCtx", "Scene"]
 
 
 class Scene(NamedTuple):
@@ -40,10 +37,11 @@ class Scene(NamedTuple):
 
 
 class _Slot(NamedTuple):
-    """One saved tensor: input or output number `at`, or something else made in forward."""
+    """One saved tensor: input or output number `at`, one that forward made, or another one."""
 
     role: str
     at: int
+    name: str
     tensor: Tensor | None
     version: int
     #: (unpack, what the pack hook made of it)
@@ -70,6 +68,10 @@ class FunctionCtx:
         #: whether each output was marked non-differentiable; None before forward has ended
         self._marked: list[bool] | None = None
         self._scene = Scene("backward", [], [])
+        #: what forward made and kept, once that is in the requires_grad graph
+        self._frozen: Frozen | None = None
+        #: when the call began
+        self._began = float("inf")
 
     # --- what user code calls ------------------------------------------------------------------
 
@@ -91,7 +93,11 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether zero tangents and cotangents arrive as zeros (the default) or as None."""
-        self._materialize = bool(value)
+        if not isinstance(value, bool):
+            raise FunctionTypeError(
+                f"set_materialize_grads takes a bool, not {type(value).__name__}"
+            )
+        self._materialize = value
 
     def set_output_grad_dtype(self, *dtypes: Any) -> None:
         """The dtype in which backward gets the gradient of each output; None: as it comes."""
@@ -123,13 +129,23 @@ class FunctionCtx:
 
     # --- what the engine does with it --------------------------------------------------------
 
-    def settle(self, inputs: list[Tensor], outputs: list[Tensor], values: list[Any]) -> None:
+    def settle(
+        self,
+        inputs: list[Tensor],
+        outputs: list[Tensor],
+        values: list[Any],
+        began: float = float("inf"),
+    ) -> None:
         """After forward: note what each saved tensor is, its version, and pack it."""
+        self._began = began
         self._marked = [any(t is m for m in self._non_differentiable) for t in outputs]
         known = [("output", j, t) for j, t in enumerate(outputs)]
         known += [("input", k, t) for k, t in enumerate(inputs)]
         self._slots = {
-            rule: [_slot(t, known, rule == "backward") for t in tensors]
+            rule: [
+                _slot(t, known, began, _saved_name(rule, k), rule == "backward")
+                for k, t in enumerate(tensors)
+            ]
             for rule, tensors in self._to_save.items()
         }
         self._scene = Scene("backward", self.saved_of(inputs), values)
@@ -164,7 +180,8 @@ class FunctionCtx:
             return self._output(s)
         assert s.tensor is not None
         self._check(s, s.tensor._value)
-        return self._frozen(s.tensor)
+        poison = self._poison(s)
+        return s.tensor if poison is None else wrap(poison.poison(unwrap(s.tensor), s.name))
 
     def _output(self, s: _Slot) -> Tensor:
         outputs = self._scene.outputs
@@ -184,7 +201,8 @@ class FunctionCtx:
         node = self._scene.node()
         if s.role == "output" and node is not None:
             value = part(raw(value), node, s.at, len(self._scene.outputs))
-        return wrap(value)
+        poison = self._poison(s)
+        return wrap(value if poison is None else poison.poison(value, s.name))
 
     def _check(self, s: _Slot, value: Any) -> None:
         now = version(value)
@@ -195,24 +213,51 @@ class FunctionCtx:
                 f"but it was saved at version {s.version}"
             )
 
-    def _frozen(self, tensor: Tensor) -> Tensor:
-        """An intermediate of forward: readable, but differentiating through it is an error."""
-        value = unwrap(tensor)
-        plain = not isinstance(value, TracedArray) and np.dtype(value.dtype).kind in "fc"
-        if self._scene.node() is None or not is_grad_enabled() or not plain:
-            return tensor
-        return wrap(poisoned(value, FROZEN, self._scene.sources))
+    def _poison(self, s: _Slot) -> Frozen | None:
+        """What keeps a saved tensor from being differentiated through, where that is needed."""
+        recorded = self._scene.node() is not None and is_grad_enabled()
+        return self._frozen if s.role == "made" and recorded else None
+
+    def freeze(self, call: Call, inputs: list[Tensor]) -> None:
+        """In the requires_grad graph: what forward made may not be differentiated through."""
+        made = any(s.role == "made" for row in (self._slots or {}).values() for s in row)
+        self._frozen = Frozen.of(call, self, inputs, made)
+
+    def is_differentiated(self) -> bool:
+        """Whether the rule that runs is itself recorded and forward has left what it made."""
+        return self._frozen is not None and is_grad_enabled()
+
+    def recorded_reading(self) -> Any:
+        """A context in which a rule runs that is itself recorded."""
+        return self._frozen if self.is_differentiated() else nullcontext()
+
+    def attributes(self) -> Iterator[tuple[str, Tensor]]:
+        """The tensors that user code has set as attributes, in containers too, by name."""
+        seen: set[int] = set()
+        for name, x in self.__dict__.items():
+            if not name.startswith("_"):
+                yield from tensors_in(x, f"ctx.{name}", seen)
+
+    def to_save(self) -> Iterator[tuple[str, Tensor]]:
+        """The tensors that are to be saved, by name."""
+        for rule, tensors in self._to_save.items():
+            for k, t in enumerate(tensors):
+                if t is not None:
+                    yield _saved_name(rule, k), t
 
     def keeps_more_than(self, known: list[Any]) -> bool:
         """Whether it keeps anything of forward that is not known at every level."""
         mine = [v for k, v in self.__dict__.items() if not k.startswith("_")]
         kept = _flat(mine)
         slots = [s for row in (self._slots or {}).values() for s in row]
-        return any(s.role == "frozen" for s in slots) or any(
-            not _is_setting(v) and not any(v is x for x in known) for v in kept
+        return any(s.role == "made" for s in slots) or any(
+            not _is_setting(v) and not any(v is x for x in known) and self._is_new(v) for v in kept
         )
 
-    def saved_of(self, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    def _is_new(self, v: Any) -> bool:
+        return not isinstance(v, Tensor) or made_since(v, self._began)
+
+    def saved_of(self, inputs: Sequence[Tensor | None]) -> list[Tensor | None]:
         """The inputs, None for those that no rule will read."""
         slots = [s for row in (self._slots or {}).values() for s in row]
         read = {s.at for s in slots if s.role == "input"}
@@ -223,26 +268,29 @@ class FunctionCtx:
         self._freed = True
         if self._slots is not None:
             self._slots.pop("backward", None)
+            self._scene = self._scene._replace(inputs=self.saved_of(self._scene.inputs))
+        if self._frozen is not None:
+            self._frozen.forget()
 
 
-FROZEN = (
-    "a tensor computed in forward and saved for backward is not an input or output of the "
-    "function, so the second derivative through it is unknown: save the inputs and compute it "
-    "in backward, or return it as an output as well"
-)
+def _saved_name(rule: str, k: int) -> str:
+    return f"saved tensor {k} (of save_for_{rule})"
 
 
-def _slot(t: Tensor | None, known: list[tuple[str, int, Tensor]], pack: bool) -> _Slot:
+def _slot(
+    t: Tensor | None, known: list[tuple[str, int, Tensor]], began: float, name: str, pack: bool
+) -> _Slot:
     if t is None:
-        return _Slot("none", 0, None, 0)
-    role, at = next(((r, k) for r, k, u in known if u is t), ("frozen", 0))
+        return _Slot("none", 0, name, None, 0)
+    other = "made" if made_since(t, began) else "other"
+    role, at = next(((r, k) for r, k, u in known if u is t), (other, 0))
     hooks = SAVING.get()
     packed = None
     if pack and hooks is not None:
         packed = (hooks[1], hooks[0](_without_duals(t._full())))
     # An output is kept by its value alone, so that the graph holds no cycle.
-    kept = t if role == "frozen" and packed is None else None
-    return _Slot(role, at, kept, version(t._value), packed)
+    kept = t if role in ("made", "other") and packed is None else None
+    return _Slot(role, at, name, kept, version(t._value), packed)
 
 
 def _without_duals(value: Any) -> Any:
@@ -252,17 +300,6 @@ def _without_duals(value: Any) -> Any:
 def _is_setting(v: Any) -> bool:
     """Whether a value is one of those by which a call is controlled, not a result of forward."""
     return v is None or isinstance(v, (bool, int, str, bytes, np.dtype, type)) or callable(v)
-
-
-def poisoned(value: Any, why: str, sources: tuple[Node, ...]) -> Any:
-    """A value through which no derivative with respect to the sources may be taken."""
-    if not sources:
-        return value
-
-    def pull(ct: Any, entry: tuple, g: Any, own: set) -> None:
-        raise FunctionError(why)
-
-    return graph_value(value, Node("error", (pull, sources, None, None, None, None, None)))
 
 
 def only_tensors(tensors: tuple, what: str, none: bool = True) -> tuple:

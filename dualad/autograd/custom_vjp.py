@@ -114,7 +114,7 @@ class _Call:
     def backward(self, residuals: Any, cotangents: tuple) -> list[Any]:
         """The cotangents of the leaves as tensors, None for zero."""
         still = [self.args[k] for k in self.still]
-        shares = self.bwd(*still, residuals, self.out_tree_of(map(self._seen, cotangents)))
+        shares = self.bwd(*still, residuals, self.out_tree_of([self._seen(c) for c in cotangents]))
         if not isinstance(shares, tuple) or len(shares) != len(self.moving):
             raise ArgumentError(
                 f"the bwd rule of {self.name} must return a tuple with one entry for each of the "
@@ -159,10 +159,16 @@ class _Custom(Function):
 
     @staticmethod
     def forward(ctx: Any, call: _Call, *leaves: Any) -> tuple[Any, ...]:
+        ctx.save_for_backward(*[x if isinstance(x, Tensor) else None for x in leaves])
         out, ctx.residuals = call.forward(leaves)
         ctx.call = call
         return tuple(out)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
-        return (None, *ctx.call.backward(ctx.residuals, cotangents))
+        residuals = ctx.residuals
+        if ctx.is_differentiated():
+            # fwd again, this time recorded: the residuals are functions of the arguments.
+            given = zip(ctx.saved_tensors, ctx.call.leaves, strict=True)
+            _, residuals = ctx.call.forward(tuple([x if s is None else s for s, x in given]))
+        return (None, *ctx.call.backward(residuals, cotangents))

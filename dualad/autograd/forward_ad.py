@@ -8,16 +8,14 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..engine.dual import Dual, make_dual as _dual
-from ..engine.graph import rebased
 from ..engine.level import Level
+from ..engine.storage import overlap
 from ..engine.traced import raw
 from ..engine.visible import DUAL_LEVEL, is_functional, levels_of, visible
 from ..errors import LevelError, NotDifferentiableError, ShapeError
 from ..tensor import Tensor, as_tensor, borrowed, unwrap, wrap
-from ..tensor.view import DualView
+from ..tensor.view import DualView, apart
 
 __all__ = [
     "UnpackedDualTensor",
@@ -97,9 +95,12 @@ def _current(level: Level | None, what: str) -> Level | None:
 def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tensor:
     """A tensor that shares tensor's values and has the given tangent at a dual level.
 
+    A tensor given as the tangent is taken as it is, so that what is written in place to either
+    is written to both, if it has the layout of the primal; otherwise it is copied, as an array is.
+
     Args:
         tensor: the primal; an array is taken as a tensor that shares its memory.
-        tangent: of the same shape and dtype.
+        tangent: of the same shape; another real floating dtype is cast to that of the primal.
         level: an open dual level; default the innermost.
 
     Raises:
@@ -116,6 +117,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tenso
     move = (
         as_tensor(tangent) if hasattr(tangent, "dtype") else as_tensor(tangent, dtype=primal.dtype)
     )
+    if primal.dtype != move.dtype and primal.dtype.kind == move.dtype.kind == "f":
+        move = move.to(primal.dtype)
     _check_pair(primal, move)
     value, moving = primal._full(), unwrap(move)
     ranks = [lv.rank for lv in (*levels_of(unwrap(primal)), *levels_of(moving))]
@@ -129,11 +132,20 @@ def make_dual(tensor: Any, tangent: Any, *, level: Level | None = None) -> Tenso
             "make_dual: the tensor belongs to an inner level or transformation; make its dual "
             "at a level opened inside of that"
         )
-    link = DualView(primal, at)
-    out = wrap(_dual(at, visible(link.value(value)), _own(moving)))
+    aliased = isinstance(tangent, Tensor) and _may_alias(value, moving)
+    link = DualView(primal, at, move if aliased else None)
+    out = wrap(_dual(at, visible(link.value(value)), apart(moving)))
     if visible(value) is value:
         out._view = link
     return out
+
+
+def _may_alias(primal: Any, tangent: Any) -> bool:
+    """Whether the tangent is taken as it is: it lies in memory like the primal, but not in its."""
+    if is_functional(primal) or is_functional(tangent):
+        return False
+    p, t = raw(primal), raw(tangent)
+    return p.strides == t.strides and t.flags.writeable and not overlap(p, t)
 
 
 def _check_pair(primal: Tensor, move: Tensor) -> None:
@@ -153,13 +165,6 @@ def _check_pair(primal: Tensor, move: Tensor) -> None:
         )
 
 
-def _own(tangent: Any) -> Any:
-    """A tangent in memory of its own, which later writes into the caller's tensor do not reach."""
-    if is_functional(tangent):
-        return tangent
-    return rebased(tangent, np.array(raw(tangent)))
-
-
 class _NotFloat(NotDifferentiableError, ValueError):
     pass
 
@@ -170,6 +175,9 @@ def unpack_dual(tensor: Any, *, level: Level | None = None) -> UnpackedDualTenso
     t = as_tensor(tensor)
     value = unwrap(t)
     if at is not None and type(value) is Dual and value.level is at:
+        link = t._view
+        if isinstance(link, DualView) and link.level is at and link.move is not None:
+            return UnpackedDualTensor(wrap(value.primal), link.move)
         return UnpackedDualTensor(wrap(value.primal), wrap(borrowed(value.tangent)))
     if at is not None and getattr(value, "level", at).rank > at.rank:
         raise LevelError(

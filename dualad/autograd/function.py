@@ -14,7 +14,8 @@ from typing import Any
 
 from ..engine.grad_mode import no_grad
 from .call import Call, VmapInfo, positional
-from .context import FunctionCtx, FunctionError
+from .context import FunctionCtx
+from .errors import FunctionError
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "VmapInfo", "once_differentiable"]
 
@@ -127,6 +128,9 @@ class Function:
         """Call the function: on tensors it gives tensors, on arrays arrays."""
         if cls.forward is Function.forward:
             cls.forward()
+        for a in args:
+            if hasattr(a, "__dualad_apply__"):  # a value of another kind, such as a symbolic one
+                return a.__dualad_apply__(cls, *positional(cls, args, kwargs))
         return Call(cls, *positional(cls, args, kwargs)).result()
 
 

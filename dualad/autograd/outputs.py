@@ -16,7 +16,8 @@ from ..errors import LostDerivativeError
 from ..tensor import Tensor, unwrap, wrap
 from ..tensor.face import stored
 from ..tensor.view import ClosedView
-from .context import FunctionCtx, FunctionError
+from .context import FunctionCtx
+from .errors import FunctionError
 
 if TYPE_CHECKING:
     from .call import Call

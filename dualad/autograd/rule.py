@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..engine.grad_mode import hidden_duals, is_grad_enabled, no_grad
-from ..engine.graph import GRAPH
+from ..engine.graph import GRAPH, Node
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, trace_linear
 from ..engine.shape import fit, unfit
@@ -16,7 +17,9 @@ from ..engine.traced import Spec, TracedArray, spec_of
 from ..engine.visible import levels_of
 from ..errors import DualADError, ShapeError
 from ..tensor import Tensor, borrowed, unwrap, wrap
-from .context import FunctionCtx, FunctionError, FunctionTypeError, Scene, poisoned
+from .context import FunctionCtx, Scene
+from .errors import FunctionError, FunctionTypeError
+from .frozen import poisoned
 
 __all__ = ["MissingCustomRuleError", "Rule"]
 
@@ -88,6 +91,7 @@ class Rule:
     def release(self) -> None:
         """Forget what was saved for backward."""
         self.ctx.release()
+        self.scene = self.scene._replace(inputs=self.ctx.saved_of(self.scene.inputs))
 
     # --- jvp -----------------------------------------------------------------------------------
 
@@ -236,7 +240,10 @@ class Rule:
             )
         if any(t is not None and overlap(value, t._value) for t in self.scene.inputs):
             value = np.copy(value)
-        return value
+        # A gradient is of any precision where the function below asked for that, but real if the
+        # argument is.
+        fits = np.dtype(value.dtype).kind == np.dtype(spec.dtype).kind
+        return value if fits else unfit(value, spec)
 
     def _value(self, x: Any, what: str) -> Any:
         if isinstance(x, Tensor):
@@ -282,10 +289,12 @@ class Rule:
 class _Running:
     """While user code of a rule runs: it sees the values of the rule's level."""
 
-    __slots__ = ("_before", "_ctx", "_hidden", "_seen")
+    __slots__ = ("_before", "_ctx", "_frozen", "_hidden", "_seen")
 
     def __init__(self, rule: Rule, name: str, needs: tuple[bool, ...]):
         self._ctx, self._hidden = rule.ctx, hidden_duals(rule.level.rank)
+        in_graph = rule.level is GRAPH
+        self._frozen = rule.ctx.recorded_reading() if in_graph else nullcontext()
         self._seen = rule.scene._replace(rule=name), needs
 
     def __enter__(self) -> None:
@@ -293,10 +302,22 @@ class _Running:
         self._before = ctx._scene, ctx.needs_input_grad
         ctx._scene, ctx.needs_input_grad = self._seen
         self._hidden.__enter__()
+        self._frozen.__enter__()
 
     def __exit__(self, *exc: object) -> None:
+        self._frozen.__exit__(*exc)
         self._hidden.__exit__()
         self._ctx._scene, self._ctx.needs_input_grad = self._before
+
+
+def takes_any_dtype(node: Any) -> bool:
+    """Whether a node is an output of a custom function that declared None as gradient dtype."""
+    if not isinstance(node, Node) or node.whole is None or node.entry is None:
+        return False
+    rule = node.whole.entry[2] if node.whole.entry is not None else None
+    if not isinstance(rule, Rule) or rule.ctx._grad_dtypes is None:
+        return False
+    return rule.ctx._grad_dtypes[rule.call.out_at[node.entry[2]]] is None
 
 
 def _is_plain(t: Any) -> bool:

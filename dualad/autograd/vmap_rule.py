@@ -12,7 +12,8 @@ from ..engine.level import Level
 from ..engine.traced import TracedArray
 from ..errors import DualADError
 from ..tensor import Tensor, unwrap, wrap
-from .context import FunctionCtx, FunctionError
+from .context import FunctionCtx
+from .errors import FunctionError
 
 if TYPE_CHECKING:
     from .call import Call
@@ -52,7 +53,7 @@ def _at_once(call: Call, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
         call.set_up(ctx, inputs, tensors)
         outs = [unwrap(t) for t in tensors]
         call.outputs.check(ctx, inputs, outs)
-        ctx.settle(inputs, tensors, outs)
+        ctx.settle(inputs, tensors, outs, call.outputs.began)
     return outs, ctx
 
 

@@ -13,8 +13,9 @@ from ..errors import LevelError
 from .graph import Node, check_versions, readable
 from .guard import has_nan, quiet
 from .tape import pull_custom, pull_part
+from .watch import WATCH
 
-__all__ = ["free", "sweep_graph"]
+__all__ = ["Sweep", "free", "sweep_graph"]
 
 
 def sweep_graph(
@@ -29,11 +30,14 @@ def sweep_graph(
     Nodes whose rules have run are added to `swept`; without it they are freed, unless the graph is
     retained.
     """
-    sweep = _Sweep(seeds, create_graph, None if wanted is None else set(wanted))
-    with quiet():
-        sweep.run(guarded=False)
-        if any(has_nan(c) for c in sweep.found.values()):
-            sweep.run(guarded=True)
+    sweep = Sweep(seeds, create_graph, None if wanted is None else set(wanted))
+    watch = WATCH.get()
+    if watch is None:
+        sweep.guarded_run()
+    else:
+        from .blame import blame_graph
+
+        watch.swept(sweep.guarded_run, lambda: blame_graph(watch, sweep))
     for tensor, ct in sweep.retained:
         tensor._retain(ct)
     if swept is not None:
@@ -52,7 +56,7 @@ def free(nodes: Iterable[Node]) -> None:
             node.free()
 
 
-class _Sweep:
+class Sweep:
     """One sweep: the nodes it visits, and the cotangents it has found."""
 
     def __init__(self, seeds: list, create_graph: bool, wanted: set[Node] | None):
@@ -67,12 +71,24 @@ class _Sweep:
                 "Pass retain_graph=True to the first backward or grad."
             )
 
+    def guarded_run(self) -> dict[Node, Any]:
+        """Visit the nodes; where a NaN comes out, again with products in which zero wins."""
+        with quiet():
+            self.run(guarded=False)
+            if any(has_nan(c) for c in self.found.values()):
+                self.run(guarded=True)
+        return self.found
+
+    def cotangents(self) -> Any:
+        """A dictionary for the cotangents of nodes."""
+        return _Cotangents()
+
     def run(self, guarded: bool) -> None:
         """Visit the nodes, latest first; guarded: zero wins over infinity in products."""
         self.found: dict[Node, Any] = {}
         #: (tensor, gradient) for the tensors that keep theirs
         self.retained: list[tuple[Any, Any]] = []
-        g = _Cotangents()
+        g = self.cotangents()
         own: set = _Nothing() if self.create_graph else set()
         for node, ct in self.seeds:
             g[node] = ct if g[node] is None else g[node] + ct
@@ -102,8 +118,12 @@ class _Sweep:
         if entry[0] is not pull_part:
             parents = tuple([p if p in self.visited else None for p in entry[1]])
             entry = (entry[0], parents, *entry[2:])
+        self.pull(node, [None] * len(entry[5]) if ct is None else ct, entry, g, own, guarded)
+
+    def pull(self, node: Node, ct: Any, entry: tuple, g: Any, own: set, guarded: bool) -> None:
+        """Run the pull rule of a node."""
         pull = getattr(entry[0], "guarded", entry[0]) if guarded else entry[0]
-        pull([None] * len(entry[5]) if ct is None else ct, entry, g, own)
+        pull(ct, entry, g, own)
 
 
 def _reachable(roots: Iterable[Node]) -> list[Node]:

@@ -17,6 +17,7 @@ import numpy as np
 from .batched import Batched
 from .blocks import LARGE, blockwise, blockwise_pull
 from .dual import Dual
+from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
 from .primitive import Elementwise
@@ -46,7 +47,7 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
     if not isinstance(other, TracedArray):
         if hasattr(other, "__dualad_face__"):
             return NotImplemented
-        if not isinstance(other, OPERANDS):
+        if not isinstance(other, OPERANDS) and as_duck(other) is None:
             for ask in FOREIGN:
                 ask(other, True)
             return NotImplemented

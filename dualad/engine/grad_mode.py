@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from ..errors import ArgumentError
 from .level import newest_rank
 
 __all__ = [
@@ -75,9 +76,9 @@ class recording:
 
 
 def graph_recording(mode: bool) -> Any:
-    """Recording in the requires_grad graph, on or off; functional levels count in any case."""
+    """Recording in the requires_grad graph, on or off; functional levels count as before."""
     now = _mode.get()
-    floor = now.base if mode else max(now.base, ABOVE_GRAPH)
+    floor = now.base if mode else max(now.floor, ABOVE_GRAPH)
     return _set(now._replace(recording=mode, floor=floor))
 
 
@@ -188,7 +189,9 @@ class set_grad_enabled(_Setting):
     """Set the grad mode: at once when called, restored at the end of a with block."""
 
     def __init__(self, mode: bool):
-        super().__init__(bool(mode))
+        if not isinstance(mode, bool):
+            raise ArgumentError(f"set_grad_enabled takes a bool, not {type(mode).__name__}")
+        super().__init__(mode)
         self._before = _mode.get()
         self._tokens.append(_switch(self.mode))
 

@@ -18,8 +18,8 @@ from ..errors import LevelError
 from .dual import Dual, make_dual
 from .level import Level
 from .recorded import entry_for
-from .storage import owner, version
-from .tape import pull_part
+from .storage import owner, version_of
+from .tape import kept, pull_part
 from .traced import Spec, TracedArray, buffer, raw, settled
 
 __all__ = [
@@ -110,14 +110,28 @@ class GraphValue(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        mine = [type(a) is GraphValue for a in args]
-        primals = tuple([a.primal if m else settled(a) for a, m in zip(args, mine, strict=True)])
-        out = primitive(*primals, **params)
+        primals: list[Any] = []
+        parents: list[Node | None] = []
+        for a in args:
+            mine = type(a) is GraphValue
+            primals.append(a.primal if mine else settled(a))
+            parents.append(a.tangent if mine else None)
+        # Nothing is below the graph: these are plain values.
+        out = primitive.impl(*primals, **params)
         # A tensor owns memory, also a 0-d one.
         out = np.asarray(out) if isinstance(out, np.generic) else out
-        parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
-        entry = entry_for(primitive, args, parents, out, params)
+        entry = entry_for(primitive, args, tuple(parents), out, params)
+        if entry is not None and primitive.name in COMPUTED_AGAIN and type(entry[5]) is np.ndarray:
+            reads = [a if type(a) is GraphValue else kept(a) for a in args]
+            entry = (*entry[:3], tuple(reads), entry[4], AGAIN, *entry[6:])
         return attach(primitive.name, entry, out, args)
+
+
+#: Operations of which the arguments are kept and not the result, which their rule reads too: it
+#: may be written to, as in PyTorch.
+COMPUTED_AGAIN = frozenset({"divide", "fmod", "remainder"})
+#: Stands for such a result.
+AGAIN = object()
 
 
 def graph_value(primal: Any, node: Node) -> GraphValue:
@@ -162,22 +176,25 @@ def part(value: Any, node: Node, j: int, n: int) -> GraphValue:
 
 
 def _reads(entry: tuple, args: tuple) -> Iterator[tuple]:
-    """(what, memory, version) of each array that the rule of an entry will read."""
-    for k, a in enumerate(args):
-        if not isinstance(entry[3][k], Spec):
+    """(argument or None for the result, memory, version) of each array that its rule reads."""
+    for k, (a, read) in enumerate(zip(args, entry[3], strict=True)):
+        if type(read) is not Spec:
             a = a.primal if type(a) is GraphValue else a
             if type(a) is np.ndarray:
-                yield f"argument {k}", owner(a), version(a)
+                memory = a if a.base is None else owner(a)
+                yield k, memory, version_of(memory)
     for out in entry[5] if isinstance(entry[5], tuple) else (entry[5],):
         if type(out) is np.ndarray:
-            yield "its result", owner(out), version(out)
+            memory = out if out.base is None else owner(out)
+            yield None, memory, version_of(memory)
 
 
 def check_versions(node: Node) -> None:
     """Refuse to read an array that was written in place after it was saved."""
-    for what, memory, saved in node.reads:
-        now = version(memory)
+    for k, memory, saved in node.reads:
+        now = version_of(memory)
         if now != saved:
+            what = "its result" if k is None else f"argument {k}"
             raise LevelError(
                 f"one of the variables needed for gradient computation has been modified by an "
                 f"inplace operation: {what} of {node.label}, of shape {memory.shape}, is at "
@@ -214,6 +231,8 @@ def readable(node: Node, create_graph: bool) -> tuple:
         return entry
     args = tuple([_read(a, create_graph) for a in entry[3]])
     out = entry[5]
+    if out is AGAIN:
+        out = np.asarray(entry[2].impl(*map(raw, args)))
     if isinstance(out, tuple):
         outs = enumerate(map(_unpacked, out))
         out = tuple(_output(o, node, create_graph, (j, len(out))) for j, o in outs)

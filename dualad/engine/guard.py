@@ -41,10 +41,10 @@ def quiet() -> Any:
 
 
 def has_nan(x: Any) -> bool:
-    """Whether the value of x holds a NaN. Linear variables have no value."""
+    """Whether the value of x holds a NaN, or may. Linear variables have no value."""
     while isinstance(x, TracedArray):
-        if x.kind == "linear":
-            return False
+        if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
+            return x.kind == "duck"
         x = x.primal
     if type(x) is float64:
         return bool(x != x)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from .level import Level
 from .linear import pull_composite
-from .primitive import Composite, Elementwise, Linear
+from .primitive import INPUTS, Composite, Elementwise, Linear
 from .tape import kept, pull_elementwise, pull_linear, pull_part, specs
-from .traced import TracedArray, buffer, frozen, spec_of
+from .traced import Spec, TracedArray, buffer, frozen, spec_of
 
 __all__ = ["Recorded", "entry_for", "recorded"]
 
@@ -61,23 +62,20 @@ def recorded(level: Level, primal: Any, variable: int) -> Recorded:
 def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple | None:
     """The tape entry of an operation, keeping what its rule reads; None for a zero derivative."""
     if isinstance(primitive, Elementwise):
-        active = tuple(
-            None if p.constant == 0.0 else i
-            for i, p in zip(parents, primitive.partials, strict=True)
-        )
-        if all(i is None for i in active):
+        moving = tuple([i is not None for i in parents])
+        plan = plan_for(primitive, moving)
+        if plan is None:
             return None
-        names = set().union(
-            *(p.names for i, p in zip(active, primitive.partials, strict=True) if i is not None)
-        )
-        reads = tuple(
-            [
-                spec_of(a) if n not in names else kept(a) if i is None else a
-                for a, n, i in zip(args, "xyzw", active, strict=False)
-            ]
-        )
-        result = out if "out" in names else spec_of(out)
-        return (pull_elementwise, active, primitive, reads, params, result, specs(args, active))
+        moved, kinds, shapes = [], [], []
+        for a, i, (is_active, is_read) in zip(args, parents, plan[0], strict=True):
+            spec = None if is_read and not is_active else brief_spec(a)
+            moved.append(i if is_active else None)
+            kinds.append(spec if not is_read else a if is_active else kept(a))
+            shapes.append(spec if is_active else None)
+        result = out if plan[1] else brief_spec(out)
+        return (
+            pull_elementwise, tuple(moved), primitive, tuple(kinds), params, result, tuple(shapes)
+        )  # fmt: skip
     if isinstance(primitive, Linear):
         if len(args) == 1:
             like = (spec_of(args[0]),)
@@ -105,6 +103,40 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
     if isinstance(primitive, Composite):
         return entry_of_rule(primitive, args, parents, out, params)
     return None
+
+
+@functools.lru_cache(maxsize=4096)
+def plan_for(
+    primitive: Elementwise, moving: tuple[bool, ...]
+) -> tuple[tuple[tuple[bool, bool], ...], bool] | None:
+    """What the rule of an elementwise operation needs where these arguments have a tangent.
+
+    For each argument whether it is active and whether it is read, and whether the result is read;
+    None where the derivative is zero.
+    """
+    active = [m and p.constant != 0.0 for m, p in zip(moving, primitive.partials, strict=True)]
+    if not any(active):
+        return None
+    names = set[str]().union(
+        *(p.names for on, p in zip(active, primitive.partials, strict=True) if on)
+    )
+    steps = tuple([(on, n in names) for on, n in zip(active, INPUTS, strict=False)])
+    return steps, "out" in names
+
+
+#: The Spec of a Python number, which most constants are.
+NUMBERS = {float: spec_of(1.0), int: spec_of(1)}
+
+
+def brief_spec(x: Any) -> Spec:
+    """The same as `spec_of`, quicker."""
+    known = NUMBERS.get(type(x))
+    if known is not None:
+        return known
+    try:
+        return Spec(x.shape, x.dtype)
+    except AttributeError:
+        return spec_of(x)
 
 
 def entry_of_rule(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple:

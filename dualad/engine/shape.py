@@ -28,10 +28,15 @@ def fit(t: Any, out: Any) -> Any:
 
 
 def unfit(ct: Any, spec: Any) -> Any:
-    """Bring a cotangent to the shape and dtype of its argument: the transpose of `fit`."""
+    """Bring a cotangent to the shape and dtype of its argument: the transpose of `fit`.
+
+    A Spec without a dtype takes any.
+    """
     if ct.shape != spec.shape:
         ct = sum_to(ct, spec.shape)
-    return ct if ct.dtype == spec.dtype else BOUND["cast"](ct, dtype=spec.dtype)
+    if spec.dtype is None or ct.dtype == spec.dtype:
+        return ct
+    return BOUND["cast"](ct, dtype=spec.dtype)
 
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:

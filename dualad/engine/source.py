@@ -75,7 +75,8 @@ class _Printer:
             }
             return primitive.show(*names, **shown)
         self.helpers[primitive.name] = _definition(primitive.impl)
-        extra = [f"{p}={self.parameter(q)}" for p, q in params.items()]
+        printed = {p: q for p, q in params.items() if not hasattr(q, "unprinted")}
+        extra = [f"{p}={self.parameter(q)}" for p, q in printed.items()]
         return f"{primitive.impl.__name__}({', '.join(names + extra)})"
 
     def _operand(self, a: Any) -> str:

@@ -11,11 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from .level import newest_rank
 from .traced import raw
 
-__all__ = ["bump", "copy_into", "overlap", "owner", "version"]
+__all__ = [
+    "bump",
+    "copy_into",
+    "overlap",
+    "owner",
+    "partly_overlap",
+    "version",
+    "version_of",
+    "written_at",
+]
 
 _versions: dict[int, int] = {}
+#: when each of them was written last, as a rank among those of levels
+_times: dict[int, int] = {}
 
 
 def owner(array: np.ndarray) -> np.ndarray:
@@ -31,14 +43,31 @@ def version(x: Any) -> int:
     return _versions.get(id(owner(value)), 0) if isinstance(value, np.ndarray) else 0
 
 
+def version_of(memory: np.ndarray) -> int:
+    """How often the memory that this array owns has been written in place."""
+    return _versions.get(id(memory), 0)
+
+
 def bump(array: np.ndarray) -> None:
     """Count one write to the memory of an array."""
     memory = owner(array)
     key = id(memory)
     if key not in _versions:
-        weakref.finalize(memory, _versions.pop, key, None)
+        weakref.finalize(memory, _forget, key)
         _versions[key] = 0
     _versions[key] += 1
+    _times[key] = newest_rank()
+
+
+def _forget(key: int) -> None:
+    _versions.pop(key, None)
+    _times.pop(key, None)
+
+
+def written_at(x: Any) -> int:
+    """When the memory under a value was last written in place: never is 0."""
+    value = raw(x)
+    return _times.get(id(owner(value)), 0) if isinstance(value, np.ndarray) else 0
 
 
 def copy_into(target: np.ndarray, value: Any) -> None:
@@ -52,3 +81,24 @@ def overlap(a: Any, b: Any) -> bool:
     """Whether the plain values of two values lie in the same memory (by their bounds)."""
     a, b = raw(a), raw(b)
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+
+
+def partly_overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays without gaps share memory, but do not lie in it in the same way."""
+    if owner(a) is not owner(b):
+        return False
+    if a.__array_interface__["data"] == b.__array_interface__["data"] and (
+        a.shape == b.shape and a.strides == b.strides
+    ):
+        return False
+    return _is_dense(a) and _is_dense(b) and np.may_share_memory(a, b)
+
+
+def _is_dense(a: np.ndarray) -> bool:
+    """Whether the entries lie in memory one after the other, in some order of the axes."""
+    step = a.itemsize
+    for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
+        if n != 1 and stride != step:
+            return False
+        step *= n
+    return True

@@ -23,6 +23,7 @@ import numpy as np
 from .guard import has_nan, quiet
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
+from .watch import WATCH
 
 __all__ = [
     "add_cotangent",
@@ -188,12 +189,21 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
     Products run unguarded; where the result holds a NaN the sweep is repeated with products in
-    which zero wins over infinity. The function has given its own NumPy warnings already, in the
+    which zero wins over infinity; so it is from the start where the entries are not known before
+    they are computed. The function has given its own NumPy warnings already, in the
     error state that its author chose: the sweep gives none.
     """
+    watch = WATCH.get()
+    if watch is not None:
+        from .blame import blame_tape
+
+        return watch.swept(
+            lambda: sweep(tape, inputs, seeds), lambda: blame_tape(watch, tape, inputs, seeds)
+        )
     with quiet():
-        out = _sweep(tape, inputs, seeds, False)
-        if any(c is not None and has_nan(c) for c in out):
+        guarded = any(getattr(ct, "kind", "") == "duck" for _, ct in seeds)
+        out = _sweep(tape, inputs, seeds, guarded)
+        if not guarded and any(c is not None and has_nan(c) for c in out):
             out = _sweep(tape, inputs, seeds, True)
     if free:
         tape.clear()
@@ -219,6 +229,13 @@ def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool)
 
 def push_tape(tape: list, tangents: list[Any], wanted: list[int | None]) -> list[Any]:
     """Apply a tape to tangents: the tangents of some variables, None for zero."""
+    watch = WATCH.get()
+    if watch is not None:
+        from .blame import blame_push
+
+        return watch.swept(
+            lambda: push_tape(tape, tangents, wanted), lambda: blame_push(watch, tape, tangents)
+        )
     v: list[Any] = [*tangents, *[None] * (len(tape) - len(tangents))]
     for guarded in (False, True):
         with quiet():

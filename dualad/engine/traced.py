@@ -44,6 +44,11 @@ REMEDIES: list[Callable[[], str | None]] = []
 
 #: Asked when a conversion is refused: a remedy for who wanted it, or None.
 HINTS: list[Callable[[], str | None]] = []
+#: Asked about an operand that is no array, and whether an operator has it, so that its own
+#: reflected one may be tried: each may raise the error that says what to do.
+FOREIGN: list[Callable[[Any, bool], None]] = []
+#: Asked about an array of another library: a value that stands for it, or None.
+VALUES: list[Callable[[Any], Any]] = []
 NO_CONVERSION = (
     "use np.stack or np.concatenate to assemble an array, np.zeros_like(x) for a buffer to write "
     "into, `import dualad.numpy as np` for asarray, array, full and zeros that take traced "
@@ -133,7 +138,8 @@ class TracedArray:
             if hasattr(t, "__dualad_face__"):
                 return NotImplemented
             if t is not np.ndarray and not issubclass(t, TracedArray):
-                raise foreign(t, f"an argument of {name_of(func)}")
+                error = foreign(t, f"an argument of {name_of(func)}")
+                args, kwargs = with_values(t, args, error), with_values(t, kwargs, error)
         rule = FUNCTIONS.get(func)
         if rule is None:
             raise missing_rule(name_of(func))
@@ -150,6 +156,13 @@ class TracedArray:
         raise lost(
             "conversion to a plain ndarray (np.asarray, np.array, or storing into an ndarray)",
             hints[0] if hints else NO_CONVERSION,
+        )
+
+    def __dask_tokenize__(self) -> Any:
+        raise lost(
+            "a function of dask.array, which would take a traced array into its graph,",
+            "call NumPy's function of that name, which dispatches (np.sum(x), np.stack([x, y])); "
+            "and x.map_blocks or da.map_blocks take no traced arrays",
         )
 
     def _lost(self, what: str) -> Any:
@@ -326,6 +339,7 @@ def plain_rule(ufunc: Any) -> Callable[..., Any] | None:
 
 #: What as_operand knows to be no foreign array.
 PLAIN = (TracedArray, np.generic)
+NUMBERS = (float, int, complex, bool)
 
 
 def ufunc_rule(ufunc: Any, method: str = "__call__") -> Callable[..., Any]:
@@ -368,8 +382,29 @@ def as_operand(x: Any) -> Any:
         return np.asarray(x)
     if hasattr(x, "__array__") and not isinstance(x, PLAIN) and not hasattr(x, "__dualad_face__"):
         if not hasattr(x, "__dualad_value__"):
-            raise foreign(type(x), "an operand")
+            return of_library(x, foreign(type(x), "an operand"))
+    elif type(x) not in NUMBERS and not isinstance(x, PLAIN):
+        for ask in FOREIGN:
+            ask(x, False)
     return x
+
+
+def of_library(x: Any, error: Exception) -> Any:
+    """An array of another library as a value; the error where the library is not registered."""
+    for ask in VALUES:
+        value = ask(x)
+        if value is not None:
+            return value
+    raise error
+
+
+def with_values(t: type, x: Any, error: Exception) -> Any:
+    """Arguments with the arrays of a type as values."""
+    if type(x) is t:
+        return of_library(x, error)
+    if type(x) in (tuple, list):
+        return type(x)(with_values(t, v, error) for v in x)
+    return {k: with_values(t, v, error) for k, v in x.items()} if type(x) is dict else x
 
 
 def plain_array(x: np.ndarray, name: str) -> np.ndarray:
@@ -430,7 +465,8 @@ def as_value(x: Any, name: str = "value") -> Any:
         return np.asarray(x)[()]
     elif isinstance(x, np.ndarray):
         return plain_array(x, name)
-    raise NotDifferentiableError(
+    error = NotDifferentiableError(
         f"{name} is of type {t.__module__}.{t.__qualname__}, which is not a numeric array: give "
         f"a float, a NumPy array (x.to_numpy() for pandas), or a container of those."
     )
+    return of_library(x, error)

@@ -15,7 +15,7 @@ from ..engine.inplace import link
 from ..engine.primitive import Linear, Opaque
 from ..engine.traced import Spec, buffer, frozen
 from .constants import sign
-from .registry import CONSTANT, function, ufunc
+from .registry import CONSTANT, function, kinks, ufunc
 from .structure import cast
 
 __all__ = ["conjugate", "imag", "real"]
@@ -105,3 +105,23 @@ def np_real_if_close(a: Any, tol: float = 100) -> Any:
         return a
     tol = tol * np.finfo(np.dtype(a.dtype)).eps if tol > 1 else tol
     return np.real(a) if np.all(np.abs(np.imag(a)) < tol) else a
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Modulus and angle at 0.
+kinks(
+    (
+        "np.abs(x + 1j * y)",
+        "0.0, 0.0",
+        "0.0, 0.0",
+        "the tip of a cone: the subgradient of least norm",
+    ),
+    (
+        "np.angle(x + 1j * y)",
+        "0.0, 0.0",
+        "np.nan, np.nan",
+        "an angle has no derivative at the origin",
+    ),
+    ("np.angle(x)", "0.0", "0.0", "of a real number it is a step"),
+)

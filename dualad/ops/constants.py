@@ -16,7 +16,7 @@ from ..engine.primitive import Opaque
 from ..engine.traced import TracedArray, as_operand, buffer, raw
 from ..errors import LinearityError, LostDerivativeError
 from .elementwise import elementwise
-from .registry import CONSTANT, function, ufunc
+from .registry import CONSTANT, function, kinks, ufunc
 
 __all__ = ["entrywise", "into", "plain", "sign"]
 
@@ -149,3 +149,23 @@ def plain(x: Any, what: str) -> Any:
             raise error(f"{what} must be one plain value, not a {value.kind} array.")
         value = value.primal
     return value
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Steps have slope 0, also where they jump.
+kinks(
+    ("np.sign(x)", "0.0", "0.0", "a step has slope 0 on both sides"),
+    ("np.floor(x)", "1.0", "0.0", "likewise"),
+    ("np.ceil(x)", "1.0", "0.0", "likewise"),
+    ("np.trunc(x)", "1.0", "0.0", "likewise"),
+    ("np.rint(x)", "0.5", "0.0", "likewise"),
+    ("np.round(x)", "0.5", "0.0", "likewise"),
+    ("np.floor_divide(x, y)", "3.0, 1.5", "0.0, 0.0", "likewise"),
+    ("np.spacing(x)", "1.0", "0.0", "likewise"),
+    ("np.heaviside(x, y)", "0.0, 0.5", "0.0, 1.0", "a step in x; at 0 it is y"),
+    ("np.nextafter(x, 9.0)", "1.0", "1.0", "the next number moves along"),
+    ("np.modf(x)[0]", "2.0", "1.0", "the whole part is a step"),
+    ("np.frexp(x)[0]", "2.0", "0.25", "x / 4: the exponent is a step"),
+    ("np.ldexp(x, 3)", "1.0", "8.0", "x times a constant"),
+)

@@ -17,7 +17,7 @@ from ..engine.primitive import Composite
 from ..engine.traced import raw
 from .complexes import imag, real
 from .linalg import adjoint, inverse_for, real_dtype, square, transposed
-from .registry import function
+from .registry import function, kinks
 from .structure import sum_axes
 
 __all__ = ["cofactors", "determinant", "slogdet"]
@@ -156,3 +156,12 @@ def np_slogdet(a: Any) -> Any:
     """
     square(a)
     return SlogdetResult(*slogdet(a))
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# A determinant is a polynomial: its slope at a singular matrix is that of the cofactors.
+kinks(
+    ("np.linalg.det(np.diag(x))", "[0.0, 2.0]", "[2.0, 0.0]", "the cofactors"),
+    ("np.linalg.det(np.diag(x))", "[0.0, 0.0, 2.0]", "[0.0, 0.0, 0.0]", "the cofactors"),
+)

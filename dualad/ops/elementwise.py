@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from ..engine.codegen import install
+from ..engine.duck import duck_under
+from ..engine.guard import quiet
 from ..engine.primitive import Elementwise, unit
-from ..engine.traced import FUNCTIONS, UFUNCS
+from ..engine.traced import FUNCTIONS, UFUNCS, raw
+from .registry import kinks
 
 __all__ = ["NAMESPACE", "elementwise"]
 
 LN2 = float(np.log(2.0))
+#: What log is taken of in place of 0 and infinity.
+SMALLEST, LARGEST = float(np.finfo(float).tiny), float(np.finfo(float).max)
 LOG2_E, LOG10_E = float(np.log2(np.e)), float(np.log10(np.e))
 #: d sinc(x)/dx = pi**2 x * sum of these times (pi x)**(2 n), n = 0, 1, ...
 SINC_SERIES = [(-1) ** n * 2 * n / math.factorial(2 * n + 1) for n in range(1, 11)]
@@ -26,10 +31,30 @@ SINC_SERIES = [(-1) ** n * 2 * n / math.factorial(2 * n + 1) for n in range(1, 1
 def power_slope(x: Any, y: Any) -> Any:
     """d(x**y)/dx = y x**(y-1), with 0 for y = 0, also at x = 0."""
     if isinstance(y, (int, float)):
-        return 0.0 if y == 0 else 2 * x if y == 2 else y * x ** (y - 1)
+        if (y - 1) + 1 == y:
+            return 0.0 if y == 0 else 2 * x if y == 2 else y * x ** (y - 1)
+        return y * restored(x ** (y - 1), x, y - ((y - 1) + 1))
     # Elsewhere the product is 0 by itself, and has its mixed derivative 1 / x.
     flat = (y == 0) & ((x == 0) | (x != x))
-    return np.where(flat, 0, y * x ** np.where(flat, 1, y - 1))[()]
+    return np.where(flat, 0, y * lowered_power(x, np.where(flat, 2, y)))[()]
+
+
+def lowered_power(x: Any, y: Any) -> Any:
+    """x**(y - 1); what rounding has taken from y - 1 counts as often as log x is large."""
+    exponent = y - 1
+    rest = y - (exponent + 1)
+    power = x**exponent
+    if duck_under(rest) is None and not np.any(raw(rest) != 0):
+        return power
+    return restored(power, x, rest)
+
+
+def restored(power: Any, x: Any, rest: Any) -> Any:
+    """A power of x whose exponent lacks a rest that is tiny."""
+    if np.dtype(getattr(x, "dtype", float)).itemsize < 8:  # below the precision of x
+        return power
+    size = np.minimum(np.maximum(np.abs(x), SMALLEST), LARGEST)
+    return power * (1 + rest * np.log(size))
 
 
 def exponent_slope(out: Any, x: Any) -> Any:
@@ -50,11 +75,16 @@ def over_square(a: Any, x: Any, y: Any) -> Any:
     return np.where(np.isinf(r), 0, a / r / r)[()]
 
 
-def share(x: Any, y: Any, exp: Any) -> Any:
-    """exp(x) / (exp(x) + exp(y)), where either may overflow; equal infinities share evenly."""
-    d = np.where(np.isinf(x) & (x == y), 0, y - x)
+def share(x: Any, y: Any, exp: Any, base: float = 1.0) -> Any:
+    """exp(x) / (exp(x) + exp(y)), where either may overflow; equal infinities share evenly.
+
+    base is the logarithm of the base of exp. What rounding has taken from y - x counts in full.
+    """
+    d = np.where(x == y, 0, y - x)
+    rounded = d + x
+    rest = np.where(np.isfinite(rounded), (y - rounded) + ((rounded - d) - x), 0)
     later = d > 0
-    e = exp(np.where(later, -d, d))
+    e = exp(np.where(later, -d, d)) * (1 + base * np.where(later, -rest, rest))
     return (np.where(later, e, 1) / (1 + e))[()]
 
 
@@ -91,6 +121,18 @@ NAMESPACE: dict[str, Any] = {
     "sinc_slope": sinc_slope,
     "where": np.where,
 }
+
+
+class Formula:
+    """A slope of its own as text: made of ufuncs of x, so that large arrays take it in blocks."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.compute = eval(f"lambda x: {text}", NAMESPACE)
+
+    def __call__(self, x: Any) -> Any:
+        with quiet():
+            return self.compute(x)
 
 
 def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
@@ -138,7 +180,8 @@ log2      = elementwise(np.log2,      "LOG2_E / x",      singular=True)
 log10     = elementwise(np.log10,     "LOG10_E / x",     singular=True)
 log1p     = elementwise(np.log1p,     "1 / (1 + x)",     singular=True)
 logaddexp  = elementwise(np.logaddexp,  "share(x, y, exp)",  "share(y, x, exp)",  singular=True)
-logaddexp2 = elementwise(np.logaddexp2, "share(x, y, exp2)", "share(y, x, exp2)", singular=True)
+logaddexp2 = elementwise(np.logaddexp2, "share(x, y, exp2, LN2)", "share(y, x, exp2, LN2)",
+                         singular=True)
 
 # --- trigonometric and hyperbolic
 sin       = elementwise(np.sin,       "cos(x)")
@@ -153,7 +196,10 @@ arctan2   = elementwise(np.arctan2,   "over_square(y, x, y)", "over_square(-x, x
                         singular=True)
 sinh      = elementwise(np.sinh,      "cosh(x)")
 cosh      = elementwise(np.cosh,      "sinh(x)")
-tanh      = elementwise(np.tanh,      "1 - out * out")
+tanh      = elementwise(np.tanh,      "tanh_slope(x)", complex=lambda x: complex_tanh(x))
+# 1 - tanh(x)**2 would cancel for large x.
+tanh_slope = elementwise(Formula("1 / square(cosh(x))"), "-2 * tanh(x) * out", name="tanh_slope")
+NAMESPACE["tanh_slope"] = tanh_slope
 arcsinh   = elementwise(np.arcsinh,   "1 / hypot(1, x)", complex=lambda x: complex_arcsinh(x))
 arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", singular=True,
                         complex=lambda x: complex_arccosh(x))
@@ -180,6 +226,7 @@ copysign  = elementwise(np.copysign,  "sign(x) * copysign(1, y)", None)
 # --- complex entries
 complex_power   = elementwise(np.power,   "power_slope(x, y)", "complex_exponent_slope(out, x)",
                               name="complex_power", singular=True)
+complex_tanh    = elementwise(np.tanh,    "1 - out * out", name="complex_tanh")
 complex_arcsin  = elementwise(np.arcsin,  "1 / same_sheet(sqrt((1 - x) * (1 + x)), cos(out))",
                               name="complex_arcsin", singular=True)
 complex_arccos  = elementwise(np.arccos,  "-1 / same_sheet(sqrt((1 - x) * (1 + x)), sin(out))",
@@ -208,3 +255,48 @@ for primitive, name, reflected in (
     (absolute, "__abs__", None),
 ):
     install(primitive, name, reflected)
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Where a derivative is not unique or not finite: function, point, slope, and why.
+kinks(
+    ("np.abs(x)", "0.0", "0.0", "the only odd choice"),
+    ("np.fabs(x)", "0.0", "0.0", "as abs"),
+    ("np.maximum(x, y)", "1.0, 1.0", "0.5, 0.5", "ties share evenly"),
+    ("np.minimum(x, y)", "1.0, 1.0", "0.5, 0.5", "ties share evenly"),
+    ("np.maximum(x, 0.0)", "0.0", "0.5", "ties share evenly, with a constant too"),
+    ("np.maximum(x, y)", "1.0, np.nan", "0.0, 0.0", "no entry attains a NaN"),
+    ("np.fmax(x, y)", "1.0, 1.0", "0.5, 0.5", "ties share evenly"),
+    ("np.fmin(x, y)", "1.0, 1.0", "0.5, 0.5", "ties share evenly"),
+    ("np.fmax(x, y)", "1.0, np.nan", "1.0, 0.0", "the NaN that is ignored has slope 0"),
+    ("np.sqrt(x)", "0.0", "np.inf", "the one-sided limit"),
+    ("np.sqrt(x * x)", "0.0", "0.0", "the slope of x * x is 0, and zero wins"),
+    ("np.cbrt(x)", "0.0", "np.inf", "the limit"),
+    ("np.log(x)", "0.0", "np.inf", "the one-sided limit"),
+    ("np.log1p(x)", "-1.0", "np.inf", "the one-sided limit"),
+    ("np.log(x)", "-1.0", "-1.0", "1 / x goes on where the value is NaN"),
+    ("1.0 / x", "0.0", "-np.inf", "the limit"),
+    ("np.arcsin(x)", "1.0", "np.inf", "the one-sided limit"),
+    ("np.arccos(x)", "1.0", "-np.inf", "the one-sided limit"),
+    ("np.arccosh(x)", "1.0", "np.inf", "the one-sided limit"),
+    ("np.arctanh(x)", "1.0", "np.inf", "the one-sided limit"),
+    ("x ** 0.0", "0.0", "0.0", "a constant has slope 0, at 0 too"),
+    ("x ** 0.5", "0.0", "np.inf", "the one-sided limit"),
+    ("x ** 3.0", "-2.0", "12.0", "a whole power of a negative base"),
+    ("0.0 ** x", "0.0", "0.0", "the limit of 0**x log 0 from above"),
+    ("0.0 ** x", "2.0", "0.0", "0 for every positive x"),
+    ("x ** y", "0.0, 0.0", "0.0, 0.0", "as above, and the limit of x**y log x at fixed y > 0"),
+    ("x ** y", "0.0, 2.0", "0.0, 0.0", "the limit of x**y log x"),
+    ("x ** y", "-2.0, 2.0", "-4.0, np.nan", "no real power beside y = 2"),
+    ("np.hypot(x, y)", "0.0, 0.0", "0.0, 0.0", "the tip of a cone: the subgradient of least norm"),
+    ("np.arctan2(x, y)", "0.0, 0.0", "np.nan, np.nan", "an angle has no derivative at the origin"),
+    ("np.arctan2(x, y)", "0.0, -1.0", "-1.0, 0.0", "the jump from pi to -pi is not seen"),
+    ("np.sinc(x)", "0.0", "0.0", "the function is smooth there"),
+    ("np.logaddexp(x, y)", "-np.inf, -np.inf", "0.5, 0.5", "ties share evenly"),
+    ("np.logaddexp(x, y)", "-np.inf, 0.0", "0.0, 1.0", "the limit"),
+    ("np.copysign(x, y)", "-2.0, 3.0", "-1.0, 0.0", "a step in y"),
+    ("np.copysign(x, y)", "0.0, 1.0", "0.0, 0.0", "as abs"),
+    ("np.mod(x, y)", "3.0, 1.5", "1.0, -2.0", "that of x - y floor(x / y), the floor held"),
+    ("np.fmod(x, y)", "-3.0, 1.5", "1.0, 2.0", "that of x - y trunc(x / y), the trunc held"),
+)

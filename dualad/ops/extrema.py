@@ -11,7 +11,7 @@ from ..engine.inplace import store
 from ..engine.primitive import Composite
 from ..engine.traced import raw
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
-from .registry import function
+from .registry import function, kinks
 
 __all__ = ["maximum_of", "minimum_of"]
 
@@ -159,3 +159,21 @@ def np_nanmin(
 ) -> Any:
     """The smallest entry that is not NaN; ties share evenly."""
     return _nan_extremum(np_min, np.inf, a, (axis, out, keepdims, initial, where))
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Ties of extrema share evenly.
+kinks(
+    ("np.max(x)", "[2.0, 2.0, 1.0]", "[0.5, 0.5, 0.0]", "ties share evenly"),
+    ("np.min(x)", "[2.0, 2.0, 2.0]", "[1/3, 1/3, 1/3]", "ties share evenly"),
+    ("np.max(x)", "[np.nan, 1.0]", "[0.0, 0.0]", "no entry attains a NaN"),
+    (
+        "np.nanmax(x)",
+        "[np.nan, 1.0, 1.0]",
+        "[0.0, 0.5, 0.5]",
+        "ties of what is not NaN share evenly",
+    ),
+    ("np.nanmin(x)", "[np.nan, 1.0]", "[0.0, 1.0]", "the NaN that is ignored has slope 0"),
+    ("np.ptp(x)", "[1.0, 1.0]", "[0.0, 0.0]", "that of max less that of min"),
+)

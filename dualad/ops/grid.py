@@ -11,7 +11,7 @@ from ..engine.traced import raw
 from .constants import plain
 from .products import array_of
 from .reduce import prepared
-from .registry import function
+from .registry import function, kinks
 from .structure import axes_of, axis_of
 
 __all__ = ["along"]
@@ -220,3 +220,16 @@ def geomspace(
         out = np.where(last, stop, out)
     out = np.moveaxis(out, 0, axis) if axis != 0 else out
     return prepared(out, dtype, True, None)
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# What is added to unwrap is constant.
+kinks(
+    (
+        "np.unwrap(np.stack([x, y]), period=2.0)[1]",
+        "0.0, 1.5",
+        "0.0, 1.0",
+        "the whole periods that are added are constant",
+    ),
+)

@@ -16,7 +16,7 @@ from ..engine.traced import Spec, TracedArray, raw
 from .constants import plain
 from .indexing import batch_size, with_batch_axis
 from .products import array_of
-from .registry import function
+from .registry import function, kinks
 
 __all__ = ["bin_sums"]
 
@@ -188,3 +188,16 @@ def np_histogram2d(
         bins = [array_of(bins), array_of(bins)]
     counts, (along_x, along_y) = np_histogramdd([x, y], bins, range, density, weights)
     return counts, along_x, along_y
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Edges move with the extreme entries.
+kinks(
+    (
+        "np.histogram_bin_edges(x, 2)[1]",
+        "[1.0, 2.0, 3.0]",
+        "[0.5, 0.0, 0.5]",
+        "edges lie between the extreme entries",
+    ),
+)

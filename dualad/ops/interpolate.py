@@ -9,7 +9,7 @@ import numpy as np
 from ..engine.primitive import Composite
 from ..engine.traced import TracedArray, raw
 from .products import array_of
-from .registry import function
+from .registry import function, kinks
 
 __all__ = ["interpolation"]
 
@@ -96,3 +96,23 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     xp, fp = _at(xp, order), _at(fp, order)
     xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
     return x, xp, np.concatenate([fp[-1:], fp, fp[:1]])
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# At a knot the interval to the right, at the last one that to the left.
+kinks(
+    (
+        "np.interp(x, [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])",
+        "1.0",
+        "3.0",
+        "at a knot the interval to the right",
+    ),
+    (
+        "np.interp(x, [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])",
+        "2.0",
+        "3.0",
+        "at the last knot the one to the left",
+    ),
+    ("np.interp(x, [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])", "2.5", "0.0", "outside it is constant"),
+)

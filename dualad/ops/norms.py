@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.duck import duck_under
 from ..engine.guard import quiet
 from ..engine.primitive import Composite
 from ..engine.traced import raw
 from .products import conj
 from .reduce import all_axes, finish, unreduced
-from .registry import function
+from .registry import function, kinks
 from .structure import axes_of, sum_axes, zero_wins
 
 __all__ = ["inner", "length", "radial"]
@@ -45,7 +46,7 @@ def inner(x: Any, t: Any, axes: tuple) -> Any:
 
 def radial(t: Any, out: Any, x: Any, axes: tuple) -> Any:
     """<x, t> / out, the slope of a length; where out is 0 it is 0, and its own slope infinite."""
-    if np.all(raw(out) != 0):
+    if duck_under(out) is None and np.all(raw(out) != 0):
         return inner(x, t, axes) / out
     with quiet():
         steep = unreduced(1 / out, x.shape, axes)
@@ -146,3 +147,19 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """The norm of matrices over the last two axes."""
     axes = axes_of((-2, -1), x.ndim)
     return finish(_matrix_norm(x, ord, axes), x, axes, keepdims, None)
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# At 0 the subgradient of least norm.
+kinks(
+    (
+        "np.linalg.norm(x)",
+        "[0.0, 0.0]",
+        "[0.0, 0.0]",
+        "the tip of a cone: the subgradient of least norm",
+    ),
+    ("np.linalg.norm(x, 1)", "[0.0, 1.0]", "[0.0, 1.0]", "as abs"),
+    ("np.linalg.norm(x, np.inf)", "[2.0, -2.0]", "[0.5, -0.5]", "ties share evenly"),
+    ("np.linalg.norm(x, 3)", "[0.0, 0.0]", "[0.0, 0.0]", "the subgradient of least norm"),
+)

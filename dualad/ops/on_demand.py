@@ -10,12 +10,20 @@ import importlib
 import sys
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
-from ..engine.traced import LOADERS, REMEDIES
+from ..engine.traced import FOREIGN, LOADERS, REMEDIES, lost
 
 __all__ = ["load_special", "scipy_remedy"]
 
 ROOT = __name__.partition(".")[0]
+#: What to do where a sparse matrix of SciPy's meets a traced operand.
+SPARSE = (
+    f"SciPy's sparse matrices compute by themselves. Make the matrix with {ROOT}.scipy.sparse: "
+    "csr_array(A) of a matrix A of SciPy's, whose operators then take traced operands, or "
+    "csr_array((data, indices, indptr), shape) of traced entries; solve with "
+    f"{ROOT}.scipy.sparse.linalg.spsolve or splu. What these do not offer has no derivative rule"
+)
 
 
 def load_special() -> bool:
@@ -30,6 +38,8 @@ def scipy_remedy() -> str | None:
     """The drop-in for the SciPy function that is running, or what to do where there is none."""
     package = None
     for package, name in _scipy_functions(sys._getframe(1)):
+        if package == "sparse":  # its methods are operators, which their names do not explain
+            return SPARSE
         module = f"{ROOT}.scipy.{package}"
         if _offers(module, name):
             return (
@@ -38,11 +48,13 @@ def scipy_remedy() -> str | None:
             )
     if package is None:
         return None
+    if package.startswith("sparse"):
+        return SPARSE
     return (
         f"scipy.{package} takes plain arrays only; what of SciPy differentiates is in "
-        f"{ROOT}.scipy (linalg, special, stats, signal). Put anything else into a function with a "
-        f"rule of your own (@{ROOT}.custom_jvp), or take {ROOT}.stop_gradient(x) where the "
-        "derivative is not wanted"
+        f"{ROOT}.scipy (linalg, special, stats, signal, sparse). Put anything else into a "
+        f"function with a rule of your own (@{ROOT}.custom_jvp), or take {ROOT}.stop_gradient(x) "
+        "where the derivative is not wanted"
     )
 
 
@@ -69,7 +81,8 @@ def _scipy_functions(frame: FrameType | None) -> Iterator[tuple[str, str]]:
             return
         for within, name in _names_of(frame, module):
             if within.startswith("scipy.") and not within.startswith("scipy._"):
-                yield within.split(".")[1], name
+                inner = within.startswith("scipy.sparse.linalg")
+                yield "sparse.linalg" if inner else within.split(".")[1], name
         frame = frame.f_back
 
 
@@ -88,5 +101,15 @@ def _names_of(frame: FrameType, module: str) -> Iterator[tuple[str, str]]:
         yield module, title if method == "__call__" else f"{title}.{method}"
 
 
+def refuse_sparse(x: Any, by_operator: bool) -> None:
+    """A sparse matrix beside a traced operand, where that says nothing, is an error that does."""
+    t = type(x)
+    own = t.__module__.startswith(f"{ROOT}.ops.sparse")
+    if t.__module__.startswith("scipy.sparse") or (own and not by_operator):
+        what = "an operation" if by_operator else "a NumPy function"
+        raise lost(f"{what} of a traced array and a {t.__name__}", SPARSE)
+
+
 LOADERS.append(load_special)
+FOREIGN.append(refuse_sparse)
 REMEDIES.append(scipy_remedy)

@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Opaque
 from ..engine.traced import TracedArray, as_operand, raw
-from .registry import function
+from .registry import function, kinks
 from .structure import axes_of
 
 __all__: list[str] = []
@@ -321,3 +321,19 @@ def np_nanmedian(
     _warn_if_empty(n)
     result = _where_any(n[..., 0] == 0, _middle(rows, n))
     return _finish(result, rows.shape[:-1], np.zeros(()), kept, keepdims, out)
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Quantiles are means of the entries at their places.
+kinks(
+    ("np.median(x)", "[1.0, 2.0]", "[0.5, 0.5]", "the mean of the two in the middle"),
+    ("np.median(x)", "[1.0, 3.0, 2.0]", "[0.0, 0.0, 1.0]", "the one in the middle"),
+    ("np.percentile(x, 25)", "[0.0, 4.0]", "[0.75, 0.25]", "linear between two entries"),
+    (
+        "np.nanmedian(x)",
+        "[np.nan, 1.0, 2.0]",
+        "[0.0, 0.5, 0.5]",
+        "the NaN that is ignored has slope 0",
+    ),
+)

@@ -15,7 +15,7 @@ from ..engine.guard import quiet
 from ..engine.inplace import store
 from ..engine.primitive import Composite
 from ..engine.traced import raw
-from .registry import function, ufunc_method
+from .registry import function, kinks, ufunc_method
 from .structure import axes_of, reshape, sum_axes
 
 __all__ = [
@@ -283,3 +283,13 @@ reduce_of(np.logaddexp, _logaddexp)
 function(np.nansum)(without_nan(np_sum))
 function(np.nanmean)(without_nan(np_mean))
 function(np.nanprod)(without_nan(np_prod))
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Zeros among factors are factors like any others.
+kinks(
+    ("np.prod(x)", "[0.0, 2.0]", "[2.0, 0.0]", "the product of the others"),
+    ("np.prod(x)", "[0.0, 0.0, 3.0]", "[0.0, 0.0, 0.0]", "the product of the others"),
+    ("np.sum(np.abs(x))", "[0.0, -1.0]", "[0.0, -1.0]", "as abs"),
+)

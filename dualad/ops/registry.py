@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..engine.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
 
-__all__ = ["CONSTANT", "PREDICATE", "RESULTS", "function", "ufunc", "ufunc_method"]
+__all__ = [
+    "CONSTANT",
+    "KINKS",
+    "PREDICATE",
+    "RESULTS",
+    "Kink",
+    "function",
+    "kinks",
+    "ufunc",
+    "ufunc_method",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,3 +63,26 @@ def ufunc_method(u: Any, method: str) -> Callable[[F], F]:
         return f
 
     return register
+
+
+class Kink(NamedTuple):
+    """Which slope holds where the derivative of a function is not unique or not finite.
+
+    function, point and slope are NumPy expressions: the function of x, or of x and y, and for each
+    of them the number or list that is its point and its slope.
+    """
+
+    function: str
+    point: str
+    slope: str
+    because: str
+    section: str
+
+
+#: All conventions, as the formula files state them beside their rules.
+KINKS: list[Kink] = []
+
+
+def kinks(*rows: tuple[str, str, str, str], section: str = "kinks") -> None:
+    """State conventions: rows of function, point, slope, and the reason."""
+    KINKS.extend(Kink(*row, section) for row in rows)

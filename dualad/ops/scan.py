@@ -14,7 +14,7 @@ from ..engine.inplace import store
 from ..engine.primitive import Composite, Linear
 from ..engine.traced import Spec
 from .reduce import in_range, prepared
-from .registry import function, ufunc_method
+from .registry import function, kinks, ufunc_method
 from .structure import axis_of
 
 __all__ = ["cumulative_product", "cumulative_sum", "recurrence"]
@@ -200,3 +200,13 @@ def maximum_accumulate(a: Any, axis: int = 0, dtype: Any = None) -> Any:
 def minimum_accumulate(a: Any, axis: int = 0, dtype: Any = None) -> Any:
     """np.minimum.accumulate; ties share evenly."""
     return _accumulate(running_minimum, a, axis, dtype, None)
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Ties share evenly, whatever their order; a zero among factors is a factor like any other.
+kinks(
+    ("np.maximum.accumulate(x)[2]", "[2.0, 1.0, 2.0]", "[0.5, 0.0, 0.5]", "ties share evenly"),
+    ("np.cumprod(x)[2]", "[0.0, 2.0, 3.0]", "[6.0, 0.0, 0.0]", "the product of the others"),
+    ("np.cumprod(x)[2]", "[0.0, 0.0, 3.0]", "[0.0, 0.0, 0.0]", "the product of the others"),
+)

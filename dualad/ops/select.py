@@ -17,7 +17,7 @@ from ..engine.primitive import Linear, Opaque, align
 from ..engine.traced import Spec, TracedArray, as_operand, raw
 from .elementwise import elementwise
 from .indexing import index
-from .registry import function
+from .registry import function, kinks
 from .structure import axes_of, axis_of
 
 __all__ = ["where"]
@@ -303,3 +303,41 @@ def np_partition(
 ) -> Any:
     a, axis = _flat_if_none(a, axis)
     return np.take_along_axis(a, np.argpartition(a, kth, axis), axis)
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# At a bound clip has the slope of x; equal entries keep their order.
+kinks(
+    ("np.where(x > 0.0, x, 0.0)", "0.0", "0.0", "the comparison says which branch"),
+    ("x * (x > 0.0)", "0.0", "0.0", "a comparison is a constant"),
+    ("np.clip(x, 1.0, 2.0)", "1.0", "1.0", "the edge belongs to the interval"),
+    ("np.clip(x, 1.0, 2.0)", "2.0", "1.0", "the edge belongs to the interval"),
+    ("np.clip(x, 1.0, 2.0)", "3.0", "0.0", "outside it is constant"),
+    ("np.clip(x, 0.0, None)", "0.0", "1.0", "the edge belongs to the interval"),
+    (
+        "np.clip(0.5, x, y)",
+        "0.5, 2.0",
+        "0.0, 0.0",
+        "at a bound the slope is that of the first argument",
+    ),
+    ("np.nan_to_num(x)", "np.nan", "0.0", "what replaces it is constant"),
+    ("np.sort(x)[0]", "[2.0, 2.0]", "[1.0, 0.0]", "equal entries keep their order"),
+    (
+        "np.partition(x, 1)[1]",
+        "[2.0, 3.0, 1.0]",
+        "[1.0, 0.0, 0.0]",
+        "the entry that comes to that place",
+    ),
+)
+
+# A tangent or cotangent of exactly zero stays zero through any slope.
+kinks(
+    ("np.where(x > 0, x, np.sqrt(-x))", "1.0", "1.0", "the root was not taken"),
+    ("np.where(x > 0, np.log(x), 0.0)", "0.0", "0.0", "the logarithm was not taken"),
+    ("np.where(x == y, 0.0, np.arctan2(x, y))", "0.0, 0.0", "0.0, 0.0", "the angle was not taken"),
+    ("np.where(x > 0, np.sin(x) / x, 1.0)", "0.0", "0.0", "the quotient was not taken"),
+    ("np.where(x > 0, x ** 1.5, 0.0)", "-1.0", "0.0", "the power was not taken"),
+    ("np.maximum(x, np.log(y))", "1.0, 0.0", "1.0, 0.0", "the logarithm was not chosen"),
+    section="zero",
+)

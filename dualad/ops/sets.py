@@ -12,7 +12,7 @@ import numpy as np
 from ..engine.primitive import Opaque
 from .places import of_many_sizes
 from .products import array_of
-from .registry import function
+from .registry import function, kinks
 
 __all__: list[str] = []
 
@@ -122,3 +122,16 @@ def np_intersect1d(
     places, others = _common(a, b, assume_unique=assume_unique)
     values = np.take(a, places)
     return (values, places, others) if return_indices else values
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Of equal entries the first is chosen.
+kinks(
+    (
+        "np.unique(x)[1]",
+        "[2.0, 2.0, 1.0]",
+        "[1.0, 0.0, 0.0]",
+        "of equal entries the first is chosen",
+    ),
+)

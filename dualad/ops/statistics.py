@@ -16,7 +16,7 @@ from ..engine.traced import raw
 from .norms import inner, length, radial
 from .products import array_of, conj
 from .reduce import all_axes, finish, given, kept, np_mean, np_sum, number_of, without_nan
-from .registry import function
+from .registry import function, kinks
 from .structure import axes_of
 
 __all__ = ["deviation", "variance"]
@@ -231,3 +231,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
         return c / c
     deviation = np.sqrt(np.real(np.diagonal(c)))
     return c / np.expand_dims(deviation, 1) / deviation
+
+
+# --- where a derivative is not unique, or not finite ---------------------------------------------
+
+# Constant data have the least spread: slope 0.
+kinks(
+    ("np.std(x)", "[1.0, 1.0]", "[0.0, 0.0]", "as the norm of the deviations at 0"),
+    ("np.var(x)", "[1.0, 1.0]", "[0.0, 0.0]", "the function is smooth there"),
+)

@@ -1,4 +1,4 @@
-"""Drop-in namespaces for the parts of SciPy that do not dispatch: linalg, special, stats, signal.
+"""Drop-in namespaces for what of SciPy does not dispatch: linalg, special, stats, signal, sparse.
 
 `import dualad.scipy.linalg as linalg` in place of `import scipy.linalg as linalg`. Called with
 plain arrays their functions are SciPy's; called with tracked values they differentiate.
@@ -11,7 +11,7 @@ plain arrays their functions are SciPy's; called with tracked values they differ
 
 from ..errors import MissingExtraError
 
-__all__ = ["linalg", "signal", "special", "stats"]
+__all__ = ["linalg", "signal", "sparse", "special", "stats"]
 
 try:
     import scipy as _scipy  # noqa: F401

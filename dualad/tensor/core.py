@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..engine.linear import LinearVariable
 from ..engine.storage import overlap
 from ..engine.traced import TracedArray, buffer, raw
 from ..engine.visible import is_functional
-from ..errors import LostDerivativeError
+from ..errors import LostDerivativeError, ShapeError
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all
 from .history import History
 from .operations import Operations
@@ -86,6 +87,31 @@ class Tensor(Operations, History, Writing, Views):
 
     nelement = numel
 
+    def stride(self, dim: builtins.int | None = None) -> Any:
+        """For each dimension, or one, how many entries lie between neighbours in memory."""
+        array = np.asarray(raw(self._full()))
+        steps = tuple([s // array.itemsize for s in array.strides])
+        return steps if dim is None else steps[dim]
+
+    @property
+    def itemsize(self) -> builtins.int:
+        """The size of an entry in bytes."""
+        return self.dtype.itemsize
+
+    def element_size(self) -> builtins.int:
+        """The size of an entry in bytes."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> builtins.int:
+        """The size of all entries in bytes."""
+        return self.numel() * self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where it is: always "cpu"."""
+        return "cpu"
+
     def is_floating_point(self) -> builtins.bool:
         """Whether the dtype is a real float."""
         return self.dtype.kind == "f"
@@ -126,23 +152,34 @@ class Tensor(Operations, History, Writing, Views):
     def __format__(self, spec: str) -> str:
         return format(raw(self._full()).item(), spec) if self.shape == () else repr(self)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> builtins.int:
+        return id(self)
+
+    def __contains__(self, x: Any) -> builtins.bool:
+        return builtins.bool((self == x).any())
 
     @shape_checked
     def __bool__(self) -> builtins.bool:
+        if self.numel() != 1:
+            many = "more than one value" if self.numel() else "no values"
+            raise ShapeError(
+                f"Boolean value of Tensor with {many} is ambiguous: use any() or all()"
+            )
         return builtins.bool(unwrap(self))
 
     # --- leaving -----------------------------------------------------------------------------
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self, *, force: builtins.bool = False) -> np.ndarray:
         """The plain array, sharing memory: what is written to it is not noticed by the tensor.
 
-        Refused for a tensor with a derivative: detach it first.
+        Refused for a tensor with a derivative: detach it first, or say force=True, which does.
         """
+        if force:
+            return self.detach().numpy()
         if type(unwrap(self)) is GraphValue:
             raise LostDerivativeError(
-                "numpy() on a tensor that requires grad would drop its derivative: use "
-                "tensor.detach().numpy()"
+                "can't call numpy() on Tensor that requires grad, which would drop its "
+                "derivative: use tensor.detach().numpy() instead"
             )
         return self._plain("numpy()")
 
@@ -161,6 +198,11 @@ class Tensor(Operations, History, Writing, Views):
     @shape_checked
     def item(self) -> Any:
         """The one entry as a Python number."""
+        if self.numel() != 1:
+            raise ShapeError(
+                f"a Tensor with {self.numel()} elements cannot be converted to a Python scalar: "
+                "only one element tensors can"
+            )
         return self._plain("item()").item()
 
     def tolist(self) -> Any:
@@ -189,12 +231,19 @@ class Tensor(Operations, History, Writing, Views):
             raise LostDerivativeError("only leaf tensors can be pickled or copied: detach() first")
         return _rebuilt, (np.array(raw(value)), self.requires_grad)
 
+    def __copy__(self) -> Any:
+        """Another tensor in the same memory."""
+        self.__reduce__()
+        return self.detach().requires_grad_(self.requires_grad)
+
     def __deepcopy__(self, memo: dict) -> Any:
         value = self._full()
         if isinstance(value, TracedArray) and type(value) is not GraphValue:
             return self.clone()
         f, arguments = self.__reduce__()
-        return f(*arguments)
+        out = f(*arguments)
+        out._grad = copy.deepcopy(self._grad, memo)
+        return out
 
 
 TensorFace.kind = Tensor

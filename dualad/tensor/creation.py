@@ -9,6 +9,7 @@ import numpy as np
 from ..engine.traced import TracedArray
 from ..errors import ArgumentError, NotDifferentiableError
 from .core import Tensor
+from .draws import generator, manual_seed
 from .face import wrap
 from .promotion import DEFAULT
 
@@ -101,6 +102,8 @@ def full_like(
     x: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """One value in the shape and dtype of x."""
+    if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
+        return np.full_like(x, fill_value)
     return wrap(np.full(x.shape, fill_value, dtype or x.dtype)).requires_grad_(requires_grad)
 
 
@@ -133,23 +136,14 @@ def linspace(start: float, end: float, steps: int, *, dtype: Any = DEFAULT) -> T
     return wrap(np.linspace(start, end, steps, dtype=dtype))
 
 
-_random = np.random.default_rng()
-
-
-def manual_seed(seed: int) -> None:
-    """Make `rand` and `randn` begin again from a seed."""
-    global _random
-    _random = np.random.default_rng(seed)
-
-
 def rand(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
     """Random numbers between 0 and 1."""
-    return wrap(np.asarray(_random.random(_size(size))).astype(dtype)).requires_grad_(
+    return wrap(np.asarray(generator().random(_size(size))).astype(dtype)).requires_grad_(
         requires_grad
     )
 
 
 def randn(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
     """Normally distributed random numbers."""
-    values = np.asarray(_random.standard_normal(_size(size)))
+    values = np.asarray(generator().standard_normal(_size(size)))
     return wrap(values.astype(dtype)).requires_grad_(requires_grad)

@@ -43,7 +43,9 @@ class Dtypes(State):
             return self.clone() if copy else self
         return wrap(unwrap(self).astype(np.dtype(dtype)))
 
-    type = to
+    def type(self, dtype: Any = None) -> Any:
+        """The tensor in another dtype; without one, the name of what it is."""
+        return f"dualad.Tensor of {self._value.dtype}" if dtype is None else self.to(dtype)
 
     def type_as(self, other: Any) -> Any:
         """The tensor in the dtype of another one."""
@@ -90,6 +92,10 @@ class Dtypes(State):
     def new_ones(self, *size: Any, dtype: Any = None) -> Any:
         """A tensor of ones, in the dtype of this one."""
         return self.new_full(_shape(size), 1, dtype=dtype)
+
+    def new_empty(self, *size: Any, dtype: Any = None) -> Any:
+        """A tensor to be filled, in the dtype of this one; zeros until then."""
+        return self.new_zeros(*size, dtype=dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None) -> Any:
         """A tensor with a copy of data, in the dtype of this one."""

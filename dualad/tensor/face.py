@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..engine.dual import Dual
-from ..engine.graph import rebased
+from ..engine.graph import GraphValue, rebased
 from ..engine.level import newest_rank
 from ..engine.traced import Buffer, TracedArray, raw
 from ..engine.visible import DUAL_LEVEL, is_functional, visible
-from ..errors import DualADError, ShapeError
+from ..errors import DualADError, LostDerivativeError, ShapeError
 
 if TYPE_CHECKING:
     from .view import View
@@ -58,6 +58,13 @@ class State:
     #: whether its gradient is kept though it is no leaf
     _retains: bool
 
+    def __dask_tokenize__(self) -> Any:
+        """dask does not take a tensor into its graph: it would be an array to it."""
+        raise LostDerivativeError(
+            "a function of dask.array would drop the derivative of a tensor: use tensors or dask "
+            "arrays, which dualad.grad and dualad.jvp take as they are."
+        )
+
     def _full(self) -> Any:
         """The value with what is hidden; a view is read again if its base was written to."""
         value = self._value if self._view is None else self._view.current(self)
@@ -100,6 +107,8 @@ class TensorFace:
 
 def stored(value: Any) -> Any:
     """A value as a tensor holds it: in memory of its own kind, also a 0-d one."""
+    if type(value) is GraphValue:
+        return value
     if isinstance(value, Buffer):
         value = value.primal
     if not isinstance(value, TracedArray):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +24,7 @@ __all__ = ["History", "RemovableHandle"]
 
 
 class RemovableHandle:
-    """What `register_hook` gives: `remove()` takes the hook off again."""
+    """What `register_hook` gives: `remove()`, or the end of a `with` block, takes it off again."""
 
     def __init__(self, node: Node, hook: Callable[..., Any]):
         self._node, self._hook = node, hook
@@ -31,6 +32,12 @@ class RemovableHandle:
     def remove(self) -> None:
         """Take the hook off."""
         self._node.hooks = [h for h in self._node.hooks or () if h is not self._hook]
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
 
 
 class History(State):
@@ -59,13 +66,14 @@ class History(State):
         if not flag:
             if not self.is_leaf or is_functional(full):
                 raise LevelError(
-                    "requires_grad can be switched off only for leaf tensors: use detach()"
+                    "you can only change requires_grad flags of leaf variables: use detach() to "
+                    "get a tensor without history"
                 )
             self._value = _under_duals(lambda v: v.primal, full)
             return self
         if np.dtype(full.dtype).kind not in "fc":
             raise NotDifferentiableError(
-                f"only tensors of floating point or complex dtype can require gradients, not "
+                f"only Tensors of floating point and complex dtype can require gradients, not "
                 f"{full.dtype}"
             )
         if is_functional(full):
@@ -82,6 +90,13 @@ class History(State):
     @property
     def grad(self) -> Any:
         """The gradient that backward has collected for this leaf."""
+        if self._grad is None and not self._retains and self.grad_fn is not None:
+            warnings.warn(
+                "the .grad of a Tensor that is not a leaf is read: backward() does not fill it, "
+                "unless retain_grad() is called on the Tensor before",
+                UserWarning,
+                stacklevel=2,
+            )
         return self._grad
 
     @grad.setter
@@ -152,7 +167,7 @@ class History(State):
         """Keep the gradient of this tensor in .grad too, though it is not a leaf."""
         node = self._node()
         if node is None:
-            raise LevelError("can't retain_grad on a tensor that has requires_grad=False")
+            raise LevelError("can't retain_grad on Tensor that has requires_grad=False")
         if node.leaf is None:
             self._retains = True
             node.retained = weakref.ref(self)
@@ -184,8 +199,13 @@ class History(State):
             raise LevelError("cannot register a hook on a tensor that doesn't require gradient")
 
         def call(ct: Any) -> Any:
-            out = hook(wrap(borrowed(ct)))
-            return ct if out is None else _checked_hook(hook, out, ct)
+            given = wrap(borrowed(ct))
+            shown = given._value
+            out = hook(given)
+            if out is None:
+                # It may have written to what it was given.
+                return ct if given._value is shown else unwrap(given)
+            return _checked_hook(hook, out, ct)
 
         node.hooks = [*(node.hooks or ()), call]
         return RemovableHandle(node, call)
@@ -236,12 +256,16 @@ def _checked_hook(hook: Any, out: Any, ct: Any) -> Any:
     name = getattr(hook, "__name__", hook)
     if not isinstance(out, State):
         raise ArgumentError(
-            f"hook {name!r} must return a Tensor or None, not {type(out).__name__}"
+            f"expected a Tensor or None, but hook {name!r} returned {type(out).__name__!r}"
         )
     value = unwrap(out)
     if value.shape != ct.shape:
         raise ShapeError(
-            f"hook {name!r} has changed the gradient from shape {ct.shape} to {value.shape}"
+            f"hook {name!r} has changed the size of the gradient from {ct.shape} to {value.shape}"
+        )
+    if value.dtype != ct.dtype:
+        raise ShapeError(
+            f"hook {name!r} has changed the type of the gradient from {ct.dtype} to {value.dtype}"
         )
     return value
 

@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
+from ..errors import ArgumentError, NotDifferentiableError
 from .dtypes import Dtypes
-from .face import State, as_shape_error, operand, shape_checked, unwrap, wrap
+from .face import operand, shape_checked, unwrap, wrap
+from .operators import install_operators
 from .promotion import floating, promoted
 from .selection import Selection
 from .writing import in_place
 
 __all__ = ["Operations"]
-
-NUMBERS = (State, TracedArray, np.ndarray, np.generic, int, float, complex)
-
 
 _logsumexp: Any = np.logaddexp.reduce
 
@@ -29,13 +27,27 @@ class Operations(Selection, Dtypes):
 
     # --- sums and the like -------------------------------------------------------------------
 
-    def std(self, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+    def std(
+        self,
+        dim: Any = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
         """The standard deviation of all entries, or along dimensions."""
-        return wrap(np.std(unwrap(self), axis=dim, ddof=correction, keepdims=keepdim))
+        return _spread(np.std, self, dim, unbiased, keepdim, correction)
 
-    def var(self, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+    def var(
+        self,
+        dim: Any = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
         """The variance of all entries, or along dimensions."""
-        return wrap(np.var(unwrap(self), axis=dim, ddof=correction, keepdims=keepdim))
+        return _spread(np.var, self, dim, unbiased, keepdim, correction)
 
     def norm(self, p: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
         """The p-norm, by default the Euclidean one, of all entries or along dimensions."""
@@ -66,6 +78,21 @@ class Operations(Selection, Dtypes):
         """self - alpha * other."""
         return self - (other if alpha == 1 else other * alpha)
 
+    def div(self, other: Any, *, rounding_mode: str | None = None) -> Any:
+        """self / other; rounding_mode "floor" rounds it down, "trunc" towards zero."""
+        if rounding_mode not in (None, "floor", "trunc"):
+            raise ArgumentError(
+                f"div: rounding_mode must be None, 'floor' or 'trunc', not {rounding_mode!r}"
+            )
+        out = self.__truediv__(other)
+        return out if rounding_mode is None else getattr(out, rounding_mode)()
+
+    divide = true_divide = div
+
+    def round(self, *, decimals: int = 0) -> Any:
+        """The entries rounded to so many decimals; to the even number at ties."""
+        return wrap(np.round(unwrap(self), decimals))
+
     def addcmul(self, x: Any, y: Any, *, value: Any = 1) -> Any:
         """self + value * x * y."""
         return self + x * y * value
@@ -77,6 +104,26 @@ class Operations(Selection, Dtypes):
     def lerp(self, end: Any, weight: Any) -> Any:
         """self + weight * (end - self)."""
         return self + (end - self) * weight
+
+    # --- what leaves real numbers as they are ----------------------------------------------------
+
+    def positive(self) -> Any:
+        """The tensor itself."""
+        if self._value.dtype.kind == "b":
+            raise NotDifferentiableError("positive() is not defined for booleans")
+        return self
+
+    __pos__ = positive
+
+    def conj(self) -> Any:
+        """The complex conjugate; a real tensor itself."""
+        return wrap(np.conj(unwrap(self))) if self._value.dtype.kind == "c" else self
+
+    def conj_physical(self) -> Any:
+        """The same as `conj`."""
+        return self.conj()
+
+    resolve_conj = resolve_neg = lambda self: self
 
     # --- by formula ----------------------------------------------------------------------------
 
@@ -99,9 +146,19 @@ class Operations(Selection, Dtypes):
     @shape_checked
     def clamp(self, min: Any = None, max: Any = None) -> Any:
         """The entries, those outside of [min, max] replaced by the bound."""
+        if min is None and max is None:
+            raise ArgumentError("clamp: at least one of 'min' and 'max' must not be None")
         return wrap(np.clip(unwrap(self), operand(min), operand(max)))
 
     clip = clamp
+
+    def det(self) -> Any:
+        """The determinant of a matrix."""
+        return wrap(np.linalg.det(unwrap(self)))
+
+    def inverse(self) -> Any:
+        """The inverse of a matrix."""
+        return wrap(np.linalg.inv(unwrap(self)))
 
     def allclose(self, other: Any, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
         """Whether all entries are equal to those of another tensor, up to a tolerance."""
@@ -110,67 +167,6 @@ class Operations(Selection, Dtypes):
     def equal(self, other: Any) -> bool:
         """Whether another tensor has the same shape and entries."""
         return bool(np.array_equal(unwrap(self), operand(other)))
-
-
-# --- operators -------------------------------------------------------------------------------
-
-MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-
-
-def _operator(name: str, reflected: str) -> Callable[[Any, Any], Any]:
-    """self name other; `reflected` is the operator of the other operand that means the same."""
-    divides = "truediv" in name
-
-    def method(self: Any, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        a, b = unwrap(self), operand(other)
-        if type(b) is not float or a.dtype.kind != "f":
-            a, b = promoted(a, b)
-            if divides:
-                a, b = floating(a), floating(b)
-        try:
-            out = getattr(a, name)(b)
-            if out is NotImplemented:
-                out = getattr(b, reflected)(a)
-        except ValueError as error:
-            raise as_shape_error(error) from None
-        return NotImplemented if out is NotImplemented else wrap(out)
-
-    method.__name__ = name
-    return method
-
-
-def _install_operators() -> None:
-    for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
-        there, back = f"__{name}__", f"__r{name}__"
-        setattr(Operations, there, _operator(there, back))
-        setattr(Operations, back, _operator(back, there))
-        if name != "matmul":
-            setattr(
-                Operations, f"__i{name}__", in_place(getattr(Operations, there), f"__i{name}__")
-            )
-    for name, mirror in MIRRORED.items():
-        setattr(Operations, f"__{name}__", _operator(f"__{name}__", f"__{mirror}__"))
-        setattr(Operations, name, getattr(Operations, f"__{name}__"))
-    for method, name in OPERATORS.items():
-        setattr(Operations, method, getattr(Operations, f"__{name}__"))
-        setattr(Operations, f"{method}_", in_place(getattr(Operations, method), f"{method}_"))
-    for name in "neg pos abs invert".split():
-        setattr(Operations, f"__{name}__", _unary(f"__{name}__"))
-
-
-#: Methods that are an operator.
-OPERATORS = {
-    "mul": "mul", "multiply": "mul", "div": "truediv", "divide": "truediv",
-    "true_divide": "truediv", "floor_divide": "floordiv", "remainder": "mod", "pow": "pow",
-    "bitwise_and": "and",
-    "bitwise_or": "or", "bitwise_xor": "xor",
-}  # fmt: skip
-
-
-def _unary(name: str) -> Callable[[Any], Any]:
-    return lambda self: wrap(getattr(unwrap(self), name)())
 
 
 # --- entry by entry --------------------------------------------------------------------------
@@ -186,9 +182,9 @@ FLOATING = {
 }  # fmt: skip
 KEEPING = {
     "abs": np.abs, "absolute": np.abs, "neg": np.negative, "negative": np.negative,
-    "positive": np.positive, "sign": np.sign, "sgn": np.sign, "square": np.square,
-    "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "fix": np.trunc,
-    "conj": np.conj, "angle": np.angle, "nan_to_num": np.nan_to_num, "bitwise_not": np.invert,
+    "sign": np.sign, "sgn": np.sign, "square": np.square,
+    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "fix": np.trunc,
+    "angle": np.angle, "nan_to_num": np.nan_to_num, "bitwise_not": np.invert,
     "logical_not": np.logical_not,
 }  # fmt: skip
 TESTING = {"isnan": np.isnan, "isfinite": np.isfinite, "isinf": np.isinf, "signbit": np.signbit}
@@ -224,10 +220,26 @@ def _pairwise(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        if not isinstance(keepdim, bool):
+            raise ArgumentError(f"keepdim must be bool, not {type(keepdim).__name__}")
         v = unwrap(self if dtype is None else self.to(dtype))
-        return wrap(function(v, axis=dim, keepdims=keepdim))
+        return wrap(function(v, axis=_axes(dim), keepdims=keepdim))
 
     return shape_checked(method)
+
+
+def _axes(dim: Any) -> Any:
+    """Dimensions as NumPy takes them: no dimensions are all dimensions."""
+    return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+
+
+def _spread(
+    function: Any, x: Any, dim: Any, unbiased: bool, keepdim: bool, correction: float | None
+) -> Any:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    ddof = int(unbiased) if correction is None else correction
+    return wrap(function(unwrap(x), axis=_axes(dim), ddof=ddof, keepdims=keepdim))
 
 
 def _along(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -249,12 +261,12 @@ _install(TESTING, lambda f: _entrywise(f, lambda x: x), "Of each entry", False)
 _install(PAIRS, _pairwise, "Of two tensors", True)
 _install(REDUCTIONS, _reduction, "Of all entries, or along dimensions", False)
 _install(ALONG, _along, "Along a dimension", True)
-_install_operators()
+install_operators(Operations)
 for _name in (
-    "add", "sub", "addcmul", "addcdiv", "lerp", "sigmoid", "relu", "rsqrt", "frac", "clamp",
-    "clip",
+    "add", "sub", "div", "divide", "true_divide", "round", "addcmul", "addcdiv", "lerp", "sigmoid",
+    "relu", "rsqrt", "frac", "clamp", "clip",
     "index_add", "index_copy", "index_fill", "index_put", "scatter", "scatter_add", "masked_fill",
-    "masked_scatter", "tril", "triu",
+    "masked_scatter", "tril", "triu", "conj_physical",
 ):  # fmt: skip
     setattr(Operations, f"{_name}_", in_place(getattr(Operations, _name), f"{_name}_"))
 for _name in ("", "_"):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.traced import buffer, raw
+from ..errors import ShapeError
 from ..ops.indexing import accumulated, replaced
 from .face import State, deep, operand, shape_checked, unwrap, wrap
 from .promotion import promoted
@@ -51,13 +52,15 @@ class Selection(State):
             values, at = np.squeeze(values, dim), np.squeeze(at, dim)
         return ValuesAndIndices(wrap(values), wrap(at))
 
-    def argsort(self, dim: int = -1, descending: bool = False) -> Any:
-        """The indices that sort the tensor along a dimension."""
+    def argsort(self, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+        """The indices that sort the tensor along a dimension; equal entries keep their order."""
         v = unwrap(self)
         return wrap(np.argsort(-v if descending else v, axis=dim, stable=True))
 
-    def sort(self, dim: int = -1, descending: bool = False) -> ValuesAndIndices:
-        """A pair (sorted values, indices) along a dimension."""
+    def sort(
+        self, dim: int = -1, descending: bool = False, *, stable: bool = True
+    ) -> ValuesAndIndices:
+        """A pair (sorted values, indices) along a dimension; equal entries keep their order."""
         at = self.argsort(dim, descending)
         return ValuesAndIndices(self.take_along_dim(at, dim), at)
 
@@ -118,6 +121,7 @@ class Selection(State):
     def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
         """A copy with the slices of source (times alpha) added at the indices of a dimension."""
         v, s = unwrap(self), operand(source)
+        _check_added(v, dim, operand(index), s)
         return wrap(
             v + accumulated(v.shape, _at(self, dim, index), s if alpha == 1 else s * alpha)
         )
@@ -164,9 +168,17 @@ class Selection(State):
 
     def repeat(self, *sizes: Any) -> Any:
         """Copies of the tensor side by side, so many along each dimension."""
-        return _called(np.tile, self, sizes[0] if len(sizes) == 1 else sizes)
+        counts = sizes[0] if len(sizes) == 1 else sizes
+        if np.size(counts) < len(self._value.shape):
+            raise ShapeError(
+                "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+                f"of tensor: got {counts} for {len(self._value.shape)} dimensions"
+            )
+        return _called(np.tile, self, counts)
 
-    tile = repeat
+    def tile(self, *sizes: Any) -> Any:
+        """The same as `repeat`, with one along leading dimensions that are not named."""
+        return _called(np.tile, self, sizes[0] if len(sizes) == 1 else sizes)
 
     def repeat_interleave(self, repeats: Any, dim: Any = None) -> Any:
         """Each entry (or slice) so many times."""
@@ -191,6 +203,29 @@ class Selection(State):
     def nonzero(self) -> Any:
         """The indices of the entries that are not zero, one row for each."""
         return wrap(np.stack(np.nonzero(np.asarray(raw(unwrap(self)))), axis=1))
+
+
+class _OutOfRange(ShapeError, IndexError):
+    """An index that a dimension does not have."""
+
+
+def _check_added(v: Any, dim: int, index: Any, source: Any) -> None:
+    """Refuse what index_add cannot take, as PyTorch does."""
+    if np.dtype(index.dtype).kind not in "iu":
+        raise ShapeError(f"index_add expects an index of integers, but got {index.dtype}")
+    if np.dtype(source.dtype) != np.dtype(v.dtype):
+        raise ShapeError(
+            f"index_add: self ({v.dtype}) and source ({source.dtype}) must have the same dtype"
+        )
+    n = v.shape[dim] if v.shape else 1
+    wrong = index[(index < -n) | (index >= n)]
+    if wrong.size:
+        raise _OutOfRange(f"index {wrong[0]} is out of range for dimension {dim} with size {n}")
+    if len(source.shape) == len(v.shape) and v.shape and source.shape[dim] != index.size:
+        raise ShapeError(
+            f"index_add: the number of indices ({index.size}) must be the size of source along "
+            f"dim {dim} ({source.shape[dim]})"
+        )
 
 
 def _called(function: Any, *args: Any) -> Any:

@@ -19,7 +19,7 @@ from ..engine.level import Level
 from ..engine.recorded import Recorded
 from ..engine.storage import version
 from ..engine.traced import TracedArray, raw
-from ..engine.visible import is_functional, unrecorded
+from ..engine.visible import is_functional, levels_of, unrecorded
 from ..errors import LevelError
 from ..ops.structure import reshape
 from .face import operand, unwrap
@@ -32,6 +32,7 @@ __all__ = [
     "Read",
     "UnrecordedView",
     "View",
+    "apart",
     "is_recorded",
     "node_of",
 ]
@@ -100,13 +101,17 @@ class UnrecordedView(View):
 
 
 class DualView(View):
-    """What make_dual gives: values and history of its base, and a tangent of its own."""
+    """What make_dual gives: values and history of its base, and a tangent of its own.
 
-    __slots__ = ("level",)
+    The tangent is that of a tensor `move`, if there is one: it holds what is written to either.
+    """
 
-    def __init__(self, base: Any, level: Level):
+    __slots__ = ("level", "move", "moved")
+
+    def __init__(self, base: Any, level: Level, move: Any):
         super().__init__(base, self._below, lambda old, new: new)
-        self.level = level
+        self.level, self.move = level, move
+        self.moved = None if move is None else version(move._value)
 
     def _below(self, value: Any) -> Any:
         """A value of the base without a tangent at this level."""
@@ -118,6 +123,8 @@ class DualView(View):
         super().current(view)
         if view._value is not before:
             self._give_tangent(view, before)
+        if self.move is not None and version(self.move._value) != self.moved:
+            self._read_tangent(view)
         return view._value
 
     def write(self, view: Any, value: Any, written: bool) -> None:
@@ -125,6 +132,9 @@ class DualView(View):
         super().write(view, value.primal if mine else value, written)
         view._value, self.seen = self.value(self.base._full()), self.base._clock
         self._give_tangent(view, value)
+        if mine and self.move is not None:
+            self.move._write(value.tangent)
+            self._read_tangent(view)
         view._clock += 1
         view._move_retained(before)
 
@@ -135,10 +145,31 @@ class DualView(View):
                 "a dual is written in place whose primal has got a tangent of its own since: the "
                 "two share their values, but not their derivatives. clone() the primal first"
             )
+        if self.move is not None:
+            self.move._may_write(value)
 
     def _give_tangent(self, view: Any, dual: Any) -> None:
         if type(dual) is Dual and dual.level is self.level and self.level.is_open:
             view._value = make_dual(self.level, view._value, dual.tangent)
+
+    def _read_tangent(self, view: Any) -> None:
+        """Take the tangent from the tensor that was given for it, which was written to."""
+        self.moved = version(self.move._value)
+        if self.level.is_open:
+            # A tangent of the tangent at this level is of second order there: it counts as zero.
+            moving = apart(self._below(self.move._full()))
+            if any(level.rank > self.level.rank for level in levels_of(moving)):
+                raise LevelError(
+                    "a dual of an inner level was written in place into the tensor that is the "
+                    "tangent of a dual: give a clone() of it to make_dual"
+                )
+            view._value = make_dual(self.level, self._below(view._value), moving)
+            view._clock += 1
+
+
+def apart(value: Any) -> Any:
+    """A value in memory of its own, which later writes into a tensor do not reach."""
+    return value if is_functional(value) else rebased(value, np.array(raw(value)))
 
 
 class ClosedView(View):

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..engine.grad_mode import is_grad_enabled
-from ..engine.storage import overlap
-from ..engine.traced import buffer
+from ..engine.storage import bump, overlap
+from ..engine.traced import buffer, raw
 from ..engine.visible import is_functional
 from ..errors import NotDifferentiableError, ShapeError
 from ..ops.indexing import replaced
 from .face import State, deep, operand, shape_checked, unwrap, wrap
-from .view import Put, Read, UnrecordedView, View, is_recorded
+from .view import Put, Read, UnrecordedView, View, is_recorded, node_of
 
-__all__ = ["Views", "index_key"]
+__all__ = ["Views", "index_key", "is_basic"]
 
 
 def index_key(key: Any) -> Any:
@@ -68,12 +68,31 @@ class Views(State):
     def _make_view(self, read: Read, put: Put) -> Any:
         """A view of this tensor: read(value) gives its value, put(value, new) writes to it."""
         full = self._full()
+        self._is_viewed = True
         hidden = not is_grad_enabled() and is_recorded(full)
         link = (UnrecordedView if hidden else View)(self, read, put)
         out = wrap(link.value(full))
         if is_functional(full) or not out._value.size or overlap(out._value, full):
             out._view = link
         return out
+
+    def _become(self, view: Callable[[Any], Any]) -> Any:
+        """Turn this tensor into a view of what it was: the same entries in another shape."""
+        full = self._full()
+        if getattr(self, "_is_viewed", False) or is_functional(full):
+            raise ShapeError(
+                "a tensor that has views, or is inside of a transformation, cannot change its "
+                "shape in place: use the operation without the underscore"
+            )
+        self._may_write(full)
+        before = wrap(full)
+        before._view, before._clock, before._born = self._view, self._clock, self._born
+        out = view(before)
+        self._value, self._view = out._value, out._view
+        bump(np.asarray(raw(full)))
+        self._clock += 1
+        self._move_retained(node_of(full))
+        return self
 
     def _root(self) -> Any:
         """The tensor at the end of the chain of bases."""
@@ -155,9 +174,9 @@ class Views(State):
     # --- shapes ------------------------------------------------------------------------------
 
     @shape_checked
-    def reshape(self, *shape: Any) -> Any:
+    def reshape(self, *sizes_: Any, shape: Any = None) -> Any:
         """The same entries in another shape: a view where the memory allows it."""
-        new_shape = sizes(shape)
+        new_shape = sizes(sizes_ if shape is None else (shape,))
         return self._make_view(
             lambda v: np.reshape(v, new_shape), lambda v, new: np.reshape(new, v.shape)
         )
@@ -195,8 +214,8 @@ class Views(State):
         return self.reshape(*shape[:a], math.prod(shape[a : b + 1]), *shape[b + 1 :])
 
     def ravel(self) -> Any:
-        """The entries along one dimension."""
-        return self.reshape(-1)
+        """The entries along one dimension, in the order of rows in memory."""
+        return self.contiguous().reshape(-1)
 
     def unflatten(self, dim: int, lengths: Sequence[int]) -> Any:
         """One dimension made several."""
@@ -218,9 +237,9 @@ class Views(State):
         return self.reshape(shape)
 
     @shape_checked
-    def expand(self, *shape: Any) -> Any:
+    def expand(self, *shape: Any, size: Any = None) -> Any:
         """The tensor broadcast to a larger shape, not to be written to; -1 keeps a dimension."""
-        wanted, have = sizes(shape), self._value.shape
+        wanted, have = sizes(shape if size is None else (size,)), self._value.shape
         lead = len(wanted) - len(have)
         full = tuple(have[k - lead] if n == -1 and k >= lead else n for k, n in enumerate(wanted))
         if math.prod(full) == math.prod(have):
@@ -232,13 +251,15 @@ class Views(State):
         """The tensor broadcast to the shape of another one."""
         return self.expand(other.shape)
 
-    broadcast_to = expand
+    def broadcast_to(self, *shape: Any) -> Any:
+        """The tensor broadcast to a larger shape."""
+        return self.expand(*shape)
 
     # --- the order of dimensions ---------------------------------------------------------------
 
-    def permute(self, *dims: Any) -> Any:
+    def permute(self, *order_: Any, dims: Any = None) -> Any:
         """The tensor with its dimensions in another order."""
-        order = tuple(_axis(self, d) for d in sizes(dims))
+        order = tuple(_axis(self, d) for d in sizes(order_ if dims is None else (dims,)))
         if sorted(order) != list(range(len(self._value.shape))):
             raise ShapeError(
                 f"permute: {order} is no order of {len(self._value.shape)} dimensions"
@@ -286,6 +307,26 @@ class Views(State):
 
     moveaxis = movedim
 
+    # --- the same in place -------------------------------------------------------------------
+
+    def t_(self) -> Any:
+        """`t`, in place."""
+        return self._become(lambda x: x.t())
+
+    def transpose_(self, dim0: int, dim1: int) -> Any:
+        """`transpose`, in place."""
+        return self._become(lambda x: x.transpose(dim0, dim1))
+
+    swapaxes_ = swapdims_ = transpose_
+
+    def squeeze_(self, dim: Any = None) -> Any:
+        """`squeeze`, in place."""
+        return self._become(lambda x: x.squeeze(dim))
+
+    def unsqueeze_(self, dim: int) -> Any:
+        """`unsqueeze`, in place."""
+        return self._become(lambda x: x.unsqueeze(dim))
+
     # --- complex numbers -------------------------------------------------------------------------
 
     @property
@@ -322,6 +363,6 @@ def _diagonal(v: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 def _overlapping(value: Any, new: Any) -> Any:
     raise ShapeError(
-        "an expanded tensor cannot be written in place: more than one of its elements refers to a "
-        "single memory location. clone() it first."
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. An expanded tensor cannot be written in place: clone() it first"
     )

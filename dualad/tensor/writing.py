@@ -14,19 +14,21 @@ import numpy as np
 
 from ..engine.grad_mode import is_grad_enabled
 from ..engine.graph import rebased
-from ..engine.storage import bump, copy_into, version
+from ..engine.storage import bump, copy_into, partly_overlap, version
 from ..engine.traced import Buffer, TracedArray, buffer, raw
 from ..engine.visible import is_functional, levels_of, rejoined
 from ..errors import LevelError, ShapeError
 from ..ops.indexing import index_set, replaced
 from ..ops.structure import cast
+from .draws import generator
 from .face import State, operand, shape_checked, unwrap, wrap
 from .view import node_of
-from .views import index_key
+from .views import index_key, is_basic
 
 __all__ = ["Writing", "in_place"]
 
-KINDS = "biufc"
+#: What reads its one number before it writes.
+FILLING = frozenset({"masked_fill_", "index_fill_"})
 
 
 class Writing(State):
@@ -87,7 +89,7 @@ class Writing(State):
             tensor = tensor._view.base
         node = node_of(tensor._full())
         if node is not None and node.leaf is not None and is_grad_enabled():
-            what = "a leaf tensor" if tensor is self else "a view of a leaf tensor"
+            what = "a leaf Variable" if tensor is self else "a view of a leaf Variable"
             raise LevelError(
                 f"{what} that requires grad is being used in an in-place operation: do it under "
                 f"no_grad(), or on a clone()"
@@ -111,6 +113,11 @@ class Writing(State):
     def __setitem__(self, key: Any, new: Any) -> None:
         value = unwrap(self)
         key, new = index_key(key), operand(new)
+        if isinstance(raw(new), np.ndarray) and not is_functional(value):
+            if is_basic(key):
+                _refuse_overlap(raw(value)[key], (new,))
+            elif new.shape:
+                _refuse_overlap(value, (new,))
         if self._is_plain(value) and not isinstance(new, TracedArray):
             self._may_write(new)
             value[key] = new
@@ -122,6 +129,7 @@ class Writing(State):
     def copy_(self, src: Any) -> Any:
         """Write the values (and derivative) of src into this tensor."""
         v, old = operand(src), unwrap(self)
+        _refuse_overlap(old, (v,))
         v = np.broadcast_to(v if hasattr(v, "shape") else np.asarray(v), old.shape)
         # What had a derivative before is overwritten: its share is zero.
         return self._write(_overwritten(old, v) if isinstance(old, TracedArray) else v)
@@ -136,6 +144,22 @@ class Writing(State):
         if getattr(v, "shape", ()) != ():
             raise ShapeError(f"fill_ takes a number or a 0-d tensor, not one of shape {v.shape}")
         return self.copy_(v if hasattr(v, "shape") else np.asarray(v, self._value.dtype))
+
+    def uniform_(self, low: float = 0.0, high: float = 1.0) -> Any:
+        """Set all entries to random numbers between two bounds."""
+        return self._drawn(generator().uniform(low, high, self._value.shape))
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
+        """Set all entries to normally distributed random numbers."""
+        return self._drawn(generator().normal(mean, std, self._value.shape))
+
+    def _drawn(self, values: Any) -> Any:
+        return self.copy_(np.asarray(values).astype(self._value.dtype))
+
+    def fill_diagonal_(self, value: Any) -> Any:
+        """Set the diagonal of a matrix to one value."""
+        self.diagonal().fill_(value)
+        return self
 
 
 def _overwritten(old: Any, new: Any) -> Any:
@@ -163,6 +187,8 @@ def in_place(method: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     @shape_checked
     def written(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if name not in FILLING:
+            _refuse_overlap(unwrap(self), (*args, *kwargs.values()))
         out = method(_as_it_was(self, args), *args, **kwargs)
         if out is NotImplemented:
             return out
@@ -175,6 +201,20 @@ def in_place(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     written.__name__ = name
     written.__doc__ = f"{name.strip('_')}, in place."
     return written
+
+
+def _refuse_overlap(target: Any, others: tuple) -> None:
+    """Refuse to write to memory of which an operand is another part, as PyTorch does."""
+    memory = raw(target)
+    if not isinstance(memory, np.ndarray) or is_functional(target):
+        return
+    for other in others:
+        source = raw(operand(other))
+        if isinstance(source, np.ndarray) and partly_overlap(memory, source):
+            raise ShapeError(
+                "unsupported operation: some elements of an input tensor and of the written-to "
+                "tensor refer to a single memory location: clone() the input first"
+            )
 
 
 def _rank(dtype: np.dtype) -> int:

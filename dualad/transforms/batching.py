@@ -16,14 +16,20 @@ from .boundary import outputs_of, rebuild, restore
 
 __all__ = ["Vectorized", "vmap"]
 
+UNSET: Any = object()
+
+
+class MappingError(ArgumentError, ValueError):
+    """vmap was asked for something that is no mapping."""
+
 
 def vmap(
     f: Callable[..., Any],
     in_axes: Any = 0,
     out_axes: Any = 0,
     *,
-    in_dims: Any = None,
-    out_dims: Any = None,
+    in_dims: Any = UNSET,
+    out_dims: Any = UNSET,
     randomness: str = "error",
     chunk_size: int | None = None,
 ) -> Vectorized:
@@ -47,16 +53,18 @@ def vmap(
     >>> dualad.vmap(np.dot)(np.ones((3, 2)), np.arange(6.0).reshape(3, 2))
     array([1., 5., 9.])
     """
-    if in_dims is not None:
+    if in_dims is not UNSET:
         in_axes = in_dims
-    if out_dims is not None:
+    if out_dims is not UNSET:
         out_axes = out_dims
     if randomness not in ("error", "different", "same"):
-        raise ArgumentError(
+        raise MappingError(
             f"randomness must be 'error', 'different' or 'same', got {randomness!r}"
         )
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
-        raise ArgumentError(f"chunk_size must be a positive integer or None, got {chunk_size!r}")
+        raise MappingError(
+            f"chunk_size must be None or an integer greater than 0, got {chunk_size!r}"
+        )
     return Vectorized(f, in_axes, out_axes, chunk_size, randomness)
 
 
@@ -109,12 +117,12 @@ class Vectorized:
 
     def _axes(self, args: tuple, trees: list[Tree]) -> list[int | None]:
         if not args:
-            raise ArgumentError("vmap needs at least one positional argument")
+            raise MappingError("vmap got no inputs: it needs at least one positional argument")
         given = self.in_axes
         if isinstance(given, (int, np.integer)) or given is None:
             given = (given,) * len(args)
         if not isinstance(given, (tuple, list)) or len(given) != len(args):
-            raise ArgumentError(
+            raise MappingError(
                 f"in_axes={self.in_axes!r} must be an integer or have one entry for each of the "
                 f"{len(args)} arguments"
             )
@@ -136,7 +144,7 @@ class Vectorized:
             level.tape = {
                 "randomness": self.randomness,
                 "origins": {
-                    id(b): (np.moveaxis(v, 0, a) if a else v, a)
+                    id(b): (np.moveaxis(v, 0, a) if a else v, a % v.ndim)
                     for b, v, a in zip(mapped, values, axes, strict=True)
                     if a is not None
                 },
@@ -146,7 +154,10 @@ class Vectorized:
                 for v, a, f in zip(mapped, axes, faces, strict=True)
             ]
             out, tree, out_faces = outputs_of(self.f(*rebuild(trees, inner), **kwargs))
-            where = spread(self.out_axes, tree, "out_axes")
+            given = self.out_axes
+            if isinstance(given, tuple) and len(given) == 1 and not tree.children:
+                (given,) = given
+            where = spread(given, tree, "out_axes")
             results = [_place(level, v, a, n) for v, a in zip(out, where, strict=True)]
         return results, tree, out_faces, where
 
@@ -170,7 +181,7 @@ def _batch_size(values: list, axes: list) -> int:
         k: v.shape[0] for k, (v, a) in enumerate(zip(values, axes, strict=True)) if a is not None
     }
     if not sizes:
-        raise ArgumentError(
+        raise MappingError(
             "vmap needs at least one mapped argument: every entry of in_axes is None"
         )
     if len(set(sizes.values())) > 1:

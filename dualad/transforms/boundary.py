@@ -11,12 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.dual import Dual
+from ..engine.duck import Duck, duck_under
+from ..engine.recorded import Recorded
 from ..engine.shape import fit
 from ..engine.traced import Buffer, TracedArray, as_value, frozen
-from ..engine.tree import Tree, flatten, flatten_like
+from ..engine.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
 from ..errors import NotDifferentiableError, ShapeError
 
 __all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "tangents_for"]
+
+
+F64 = np.dtype(np.float64)
+LEAF_TYPES.update((Dual, Recorded))
 
 
 class Input:
@@ -26,6 +33,9 @@ class Input:
 
     def __init__(self, x: Any, name: str):
         self.name = name
+        if type(x) is np.ndarray and x.dtype is F64:  # what most are
+            self.face, self.kind, self.value = None, np.ndarray, x
+            return
         self.face = getattr(x, "__dualad_face__", None)
         self.kind = type(x)
         value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
@@ -53,6 +63,9 @@ class Input:
 
     def restore(self, value: Any) -> Any:
         """A result that belongs to this input, as the kind of thing the input was."""
+        model = duck_under(self.value)
+        if model is not None:
+            value = model.alike(value)
         return restore(value, self.kind, self.face)
 
 
@@ -63,7 +76,7 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     if isinstance(value, Buffer):
         value = value.primal
     if isinstance(value, TracedArray):
-        return frozen(value)
+        return value.primal.array if type(value) is Duck else frozen(value)
     if kind is float or kind is complex:
         return kind(value)
     if issubclass(kind, np.ndarray):
@@ -97,6 +110,8 @@ def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], l
 
 def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
     """The arguments again from all their leaves."""
+    if len(trees) == 1:
+        return [trees[0].unflatten(leaves)]
     out, k = [], 0
     for tree in trees:
         out.append(tree.unflatten(leaves[k : k + tree.size]))
@@ -106,6 +121,8 @@ def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
 
 def outputs_of(out: Any, what: str = "the output") -> tuple[list[Any], Tree, list[Any]]:
     """The leaves of what a function returned as engine values, the structure, and their faces."""
+    if type(out) in LEAF_TYPES and isinstance(out, TracedArray):
+        return [_open(out)], LEAF_TREE, [None]
     leaves, tree = flatten(out)
     faces = [getattr(x, "__dualad_face__", None) for x in leaves]
     values = [
@@ -149,4 +166,5 @@ def match(t: Any, like: Any, what: str) -> Any:
         raise ShapeError(f"{what} is complex ({value.dtype}), it should be {target}")
     if value.dtype != target:
         value = fit(value, like)
-    return value
+    model = duck_under(getattr(like, "value", like))
+    return value if model is None else model.alike(value)

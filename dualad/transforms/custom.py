@@ -131,9 +131,10 @@ class custom_jvp:
             x if f is None else f.unwrap(x)
             for x, f in zip(map(as_operand, leaves), faces, strict=True)
         ]
-        if not any(isinstance(v, TracedArray) for v in values):
+        tracked = [v for v in values if isinstance(v, TracedArray) and v.kind != "duck"]
+        if not tracked:
             return self.f(*args, **kwargs)
-        lowest = min(_lowest(v) for v in values if isinstance(v, TracedArray))
+        lowest = min(map(_lowest, tracked))
         out_trees: list[Any] = []
 
         def impl(*parts: Any) -> Any:
@@ -172,7 +173,7 @@ class custom_jvp:
 def _lowest(value: Any) -> float:
     """The lowest rank among the levels that a value belongs to."""
     rank = value.level.rank
-    while isinstance(value, TracedArray):
+    while isinstance(value, TracedArray) and value.kind != "duck":
         rank = value.level.rank
         value = value.primal
     return rank

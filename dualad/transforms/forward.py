@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engine.batched import batched, unbatch
 from ..engine.dual import Dual, make_dual
+from ..engine.duck import Duck, duck_under
 from ..engine.level import Level
 from ..engine.traced import settled
 from ..engine.tree import flatten
@@ -152,6 +153,9 @@ def split_columns(rows: Any, inputs: Sequence[Any]) -> list[Any]:
 
 
 def zero_like(value: Any) -> Any:
+    model = duck_under(getattr(value, "value", value))
+    if model is not None:
+        return model.zeros()
     dtype = np.dtype(value.dtype)
     return np.zeros(value.shape, dtype if dtype.kind in "fc" else np.float64)[()]
 
@@ -166,4 +170,5 @@ def _strip(level: Level, x: Any, kept: Callable[[Any], Any]) -> Any:
     face = getattr(x, "__dualad_face__", None)
     if face is not None:
         return face.wrap(_strip(level, face.unwrap(x), kept))
-    return kept(x.primal) if getattr(x, "level", None) is level else settled(x)
+    value = kept(x.primal) if getattr(x, "level", None) is level else settled(x)
+    return value.primal.array if type(value) is Duck else value

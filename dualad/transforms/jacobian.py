@@ -12,6 +12,7 @@ from ..engine.batched import batched, unbatch
 from ..engine.level import Level
 from ..engine.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
+from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore
 from .forward import arguments, basis, jvp, push_many, split_columns
 from .reverse import Recording, _Differentiator, fixing, grad, selected
@@ -35,8 +36,8 @@ class _Jacobian(_Differentiator):
     ):
         super().__init__(f, argnums, has_aux)
         if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
-            raise ArgumentError(
-                f"chunk_size must be a positive integer or None, got {chunk_size!r}"
+            raise MappingError(
+                f"chunk_size must be None or an integer greater than 0, got {chunk_size!r}"
             )
         self.chunk_size, self.holomorphic = chunk_size, holomorphic
 

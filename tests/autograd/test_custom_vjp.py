@@ -138,3 +138,26 @@ def test_what_the_rules_return_is_checked():
     f.defvjp(lambda x: (x * 1, None), lambda r, g: (np.ones(3),))
     with pytest.raises(RuntimeError, match="shape"):
         dualad.grad(total(lambda x, y: f(x)))(X, Y)
+
+
+def test_residuals_are_functions_of_the_arguments_at_second_order_too():
+    """x**3 with x**2 as residual: 6x, in the graph of tensors as everywhere."""
+
+    @dualad.custom_vjp
+    def cube(x):
+        return x**3
+
+    cube.defvjp(lambda x: (x**3, {"square": x * x}), lambda r, g: (3 * r["square"] * g,))
+    x = t([2.0, 3.0], True)
+    (g,) = dualad.autograd.grad(cube(x).sum(), x, create_graph=True)
+    (h,) = dualad.autograd.grad(g.sum(), x, create_graph=True)
+    same(g, [12.0, 27.0])
+    same(h, [12.0, 18.0])
+    assert dualad.grad(dualad.grad(cube))(2.0) == 12.0
+    y = x * 1
+    (g,) = dualad.autograd.grad(cube(y).sum(), x)
+    same(g, [12.0, 27.0])
+    z = cube(y).sum()
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="inplace"):
+        dualad.autograd.grad(z, x, create_graph=True)

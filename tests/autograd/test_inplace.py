@@ -5,6 +5,7 @@ import pytest
 from tensors import primal, same, t, tangent
 
 import dualad
+from dualad.autograd import gradgradcheck
 from dualad.autograd.forward_ad import dual_level, make_dual
 
 X = np.array([0.3, 0.6])
@@ -208,13 +209,59 @@ def test_what_cannot_be_assigned():
         i[0] = t(1.0, True)
 
 
-def test_writes_from_overlapping_memory():
-    x = t([1.0, 2.0, 3.0])
-    x[1:] = x[:-1]
-    same(x, [1.0, 1.0, 2.0])
-    y = t([[1.0, 2.0], [3.0, 4.0]])
-    y.copy_(y.t())
-    same(y, [[1.0, 3.0], [2.0, 4.0]])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x[1:].copy_(x[:-1]),
+        lambda x: x[:-1].copy_(x[1:]),
+        lambda x: x.__setitem__(slice(1, None), x[:-1]),
+        lambda x: x.__setitem__(dualad.tensor([0, 1]), x[1:3]),
+        lambda x: x[1:].add_(x[:-1]),
+        lambda x: x.mul_(x[0]),
+        lambda x: x.copy_(x[2]),
+        lambda x: x.reshape(2, 2).copy_(x.reshape(2, 2).t()),
+        lambda x: x.reshape(2, 2).mul_(x.reshape(2, 2)[0]),
+        lambda x: x[1:].addcmul_(t([1.0, 1.0, 1.0]), x[:-1]),
+        lambda x: x[1:].lerp_(end=x[:-1], weight=0.5),
+        lambda x: x.index_add_(0, dualad.tensor([0]), x[1:2]),
+    ],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_operands_in_other_parts_of_the_written_memory_are_refused(write, recorded):
+    x = t([1.0, 2.0, 3.0, 4.0], recorded)
+    y = x * 1
+    with pytest.raises(RuntimeError, match="single memory location"):
+        write(y)
+    same(y, [1.0, 2.0, 3.0, 4.0])
+    assert y._version == 0
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (lambda x: x.copy_(x), [1.0, 2.0, 3.0, 4.0]),
+        (lambda x: x.mul_(x[:]), [1.0, 4.0, 9.0, 16.0]),
+        (lambda x: x[:2].copy_(x[2:]), [3.0, 4.0, 3.0, 4.0]),
+        (lambda x: x[::2].copy_(x[1::2]), [2.0, 2.0, 4.0, 4.0]),
+        (lambda x: x[::2].add_(x[:2]), [2.0, 2.0, 5.0, 4.0]),
+        (lambda x: x.__setitem__(0, x[1]), [2.0, 2.0, 3.0, 4.0]),
+        (lambda x: x.__setitem__(x > 2, x[1]), [1.0, 2.0, 2.0, 2.0]),
+        (lambda x: x.masked_fill_(x > 2, x[1]), [1.0, 2.0, 2.0, 2.0]),
+    ],
+)
+def test_operands_in_the_written_memory_that_are_read_first(write, expected):
+    x = t([1.0, 2.0, 3.0, 4.0])
+    write(x)
+    same(x, expected)
+
+
+def test_inside_of_a_transformation_values_have_no_memory_to_overlap():
+    def f(x):
+        y = x * 1
+        y[1:] = y[:-1]
+        return y.sum()
+
+    same(dualad.func.grad(f)(t([1.0, 2.0, 3.0])), [2.0, 1.0, 0.0])
 
 
 def test_a_recurrence():
@@ -373,3 +420,31 @@ def test_transformations_never_meet_a_version_error():
 
     x = np.array([1.0, 2.0])
     same(dualad.func.grad(f)(t(x)), 4 * x**3 + 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("operation", "slope"),
+    [
+        (lambda a, b: a / b, lambda a, b: -a / b**2),
+        (lambda a, b: 3 / b, lambda a, b: -3 / b**2),
+        (lambda a, b: a.fmod(b), lambda a, b: -np.trunc(a / b)),
+        (lambda a, b: a % b, lambda a, b: -np.floor(a / b)),
+    ],
+)
+def test_a_quotient_may_be_written_to(operation, slope):
+    """Its rule reads the arguments, as in PyTorch, also at second order."""
+    a, b = t([1.0, 7.0], True), t([3.0, 2.0], True)
+    y = operation(a, b)
+    y.mul_(2).add_(1)
+    (g,) = dualad.autograd.grad(y.sum(), b, create_graph=True)
+    same(g, 2 * slope(a.detach().numpy(), b.detach().numpy()))
+    if g.requires_grad:
+        gradgradcheck(lambda a, b: operation(a, b).mul_(2), (a, b))
+
+
+def test_the_divisor_may_not():
+    a, b = t([1.0, 7.0], True), t([3.0, 2.0], True) * 1
+    y = a / b
+    b.add_(1)
+    with pytest.raises(RuntimeError, match="inplace"):
+        y.sum().backward()

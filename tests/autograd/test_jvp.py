@@ -155,17 +155,63 @@ def test_arithmetic():
         same(tangent(y), (math.cos(0.7) * 0.7 + math.sin(0.7) - 1 / 0.7**2) * 1.5)
 
 
-def test_a_dual_shares_the_memory_of_its_primal_and_has_a_tangent_of_its_own():
+def test_a_dual_shares_the_memory_of_its_primal_and_of_its_tangent():
+    """The tangent is taken as it is; what was computed from the dual keeps its own."""
     p, v = t([1.0, 2.0]), t([3.0, 4.0])
     with dual_level():
         d = make_dual(p, v)
+        shifted, last = d + 1, d[1:]
         p.add_(10)
-        v.zero_()
+        v.mul_(10)
         same(primal(d), [11.0, 12.0])
-        same(tangent(d), [3.0, 4.0])
+        same(tangent(d), [30.0, 40.0])
+        same(tangent(last), [40.0])
+        same(tangent(shifted), [3.0, 4.0])
+        assert tangent(d) is v and tangent(p) is None
         tangent(d).zero_()
-        same(tangent(d), [3.0, 4.0])
-        assert tangent(p) is None
+        same(tangent(d), [0.0, 0.0])
+
+
+def test_what_is_written_to_a_dual_reaches_the_tangent_it_was_given():
+    p, v = t([1.0, 2.0]), t([3.0, 4.0])
+    with dual_level():
+        d, other = make_dual(p, v), make_dual(t([0.0, 0.0]), v)
+        d.mul_(10)
+        same(v, [30.0, 40.0])
+        same(tangent(other), [30.0, 40.0])
+        d[1:].mul_(2)
+        same(v, [30.0, 80.0])
+        d[0] = 7.0
+        same(v, [0.0, 80.0])
+        same(tangent(d), [0.0, 80.0])
+    same(p, [7.0, 40.0])
+
+
+def test_a_tangent_that_requires_grad_is_written_to_by_the_rules_of_leaves():
+    with dual_level():
+        d = make_dual(t([1.0, 2.0]), t([3.0, 4.0], True))
+        with pytest.raises(RuntimeError, match="leaf"):
+            d.mul_(10)
+        v = t([3.0, 4.0], True)
+        moved = v * 1
+        d = make_dual(t([1.0, 2.0]), moved)
+        d.mul_(10)
+        same(moved, [30.0, 40.0])
+        moved.sum().backward()
+    same(v.grad, [10.0, 10.0])
+
+
+def test_a_tangent_of_another_layout_or_in_the_primals_memory_is_copied():
+    v = t([[3.0, 4.0], [5.0, 6.0]])
+    with dual_level():
+        d = make_dual(t([[1.0, 2.0], [3.0, 4.0]]), v.t())
+        v.mul_(2)
+        same(tangent(d), [[3.0, 5.0], [4.0, 6.0]])
+        x = t([1.0, 2.0])
+        d = make_dual(x, x)
+        d.add_(1)
+        same(x, [2.0, 3.0])
+        same(tangent(d), [1.0, 2.0])
 
 
 def test_unpacking():
@@ -202,12 +248,19 @@ def test_requires_grad_is_that_of_the_primal():
         assert tangent(d * d).requires_grad
 
 
+def test_a_tangent_of_another_real_dtype_is_cast():
+    with dual_level():
+        d = make_dual(t(1.0, dtype=dualad.float32), t(2.0))
+        assert tangent(d).dtype == dualad.float32
+        same(tangent(d * 3), 6.0)
+
+
 @pytest.mark.parametrize(
     ("primal", "tangent", "error", "message"),
     [
         (t([1.0, 2.0]), t([1.0]), RuntimeError, "size|shape"),
         (t([1.0, 2.0]), t(1.0), RuntimeError, "size|shape"),
-        (t(1.0), t(1.0, dtype=dualad.float32), RuntimeError, "dtype"),
+        (t(1.0), t(1.0, dtype=dualad.complex128), RuntimeError, "dtype"),
         (dualad.tensor([1, 2]), t([1.0, 1.0]), ValueError, "floating"),
         (t([1.0, 1.0]), dualad.tensor([1, 2]), ValueError, "floating"),
     ],

@@ -5,6 +5,7 @@ from tensors import same, t, tangent
 
 import dualad
 from dualad import func
+from dualad.autograd import Function
 from dualad.autograd.forward_ad import dual_level, make_dual
 
 
@@ -187,3 +188,57 @@ def test_detach_inside_transformations():
     same(func.grad(lambda x: x * x.detach())(t(3.0)), 3.0)
     same(func.grad(func.grad(lambda x: x * x * x.detach()))(t(3.0)), 6.0)
     same(func.jvp(lambda x: x * x.detach(), (t(3.0),), (t(1.0),))[1], 3.0)
+
+
+# --- custom functions within no_grad inside of a transformation ---------------------------------
+
+
+class Cube(Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 3 * x * x * g
+
+
+def test_a_custom_function_within_no_grad_is_a_constant():
+    def f(x):
+        with dualad.no_grad():
+            y = Cube.apply(x)
+        assert not y.requires_grad
+        return (y * x).sum()
+
+    x = t([2.0, 3.0])
+    same(func.grad(f)(x), [8.0, 27.0])
+    same(func.jvp(f, (x,), (t([1.0, 0.0]),))[1], 4 * 8.0)  # forward mode goes on
+    same(dualad.vmap(func.grad(f))(t([[2.0], [3.0]])), [[8.0], [27.0]])
+
+
+def test_one_that_writes_to_its_input_there_leaves_recorded_values_alone():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g
+
+    def f(x):
+        y = x * 1
+        z = y * y
+        with dualad.no_grad():
+            Double.apply(y)
+        return (z + 0 * y).sum()
+
+    same(func.grad(f)(t([2.0, 3.0])), [4.0, 6.0])

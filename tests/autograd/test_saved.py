@@ -271,3 +271,34 @@ def test_saved_values_read_as_those_of_a_level():
     inner_last = seen[-1]
     assert inner_last[1] is None
     same(inner_last[0], 1.0)
+
+
+def test_a_saved_input_is_let_go_after_backward():
+    x = t([1.0, 2.0], True)
+    middle = x * 1
+    gone = weakref.ref(middle)
+    y = keep(lambda ctx, x, y: ctx.save_for_backward(x))(middle)
+    del middle
+    gc.collect()
+    assert gone() is not None
+    y.sum().backward()
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_jvp_saved_stays_for_its_transpose():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_forward(x)
+            return x * x
+
+        @staticmethod
+        def jvp(ctx, dx):
+            return 2 * ctx.saved_tensors[0] * dx
+
+    x = t(3.0, True)
+    y = Square.apply(x * 1)
+    y.backward(retain_graph=True)
+    y.backward()
+    same(x.grad, 12.0)

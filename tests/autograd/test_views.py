@@ -1,5 +1,7 @@
 """Views share memory, version, tangent and history with their base, in both directions."""
 
+import copy
+
 import numpy as np
 import pytest
 from tensors import primal, same, t, tangent
@@ -373,3 +375,66 @@ def test_a_dual_whose_primal_became_dual_is_not_written_to():
         same(tangent(d), [10.0, 20.0])
         with pytest.raises(RuntimeError, match="tangent of its own"):
             d.mul_(2)
+
+
+# --- what gives the tensor itself ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "same_tensor",
+    [
+        lambda y: +y,
+        lambda y: y.positive(),
+        lambda y: y.conj(),
+        lambda y: y.conj_physical(),
+        lambda y: y.resolve_conj(),
+        lambda y: y.contiguous(),
+        lambda y: y.to(y.dtype),
+        lambda y: y.to(y),
+        lambda y: y.type(y.dtype),
+        lambda y: y.type_as(y),
+        lambda y: y.double(),
+        lambda y: y.cpu(),
+        lambda y: y.real,
+        lambda y: y.flatten(),
+        lambda y: dualad.as_tensor(y),
+        lambda y: y.requires_grad_(y.requires_grad),
+    ],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_operations_that_change_nothing_give_the_tensor_itself(same_tensor, recorded):
+    """As in PyTorch, so that a write through them is not lost."""
+    x = t([1.0, 2.0], recorded)
+    y = x * 1
+    assert same_tensor(y) is y
+    same_tensor(y).mul_(3)
+    same(y, [3.0, 6.0])
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_those_of_complex_numbers_do_not(recorded):
+    y = t([1 + 2j], recorded, dtype=dualad.complex128) * 1
+    assert y.conj() is not y and +y is y
+    same(y.conj(), [1 - 2j])
+
+
+def test_ravel_is_in_the_order_of_rows_in_memory():
+    x = t([[1.0, 2.0], [3.0, 4.0]])
+    column = x[:, 0]
+    column.reshape(-1).add_(1)
+    column.ravel().add_(10)
+    same(x, [[2.0, 2.0], [4.0, 4.0]])
+    x.ravel().mul_(2)
+    same(x, [[4.0, 4.0], [8.0, 8.0]])
+
+
+def test_a_copy_shares_memory_a_deepcopy_does_not():
+    x = t([1.0, 2.0], True)
+    shallow, deep = copy.copy(x), copy.deepcopy(x)
+    assert shallow is not x and shallow.requires_grad and shallow.is_leaf
+    with dualad.no_grad():
+        x.add_(1)
+    same(shallow, [2.0, 3.0])
+    same(deep, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="leaf"):
+        copy.copy(x * 1)

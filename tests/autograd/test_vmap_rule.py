@@ -308,3 +308,52 @@ def test_jacobians_with_chunks():
     f = lambda x: Normed.apply(x, 2)[0]
     same(func.jacrev(f, chunk_size=1)(t([1.0, 2.0, 3.0])), 2 * np.eye(3))
     same(func.jacfwd(f, chunk_size=2)(t([1.0, 2.0, 3.0])), 2 * np.eye(3))
+
+
+# --- the arguments of vmap as PyTorch refuses and takes them -------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"in_dims": None},
+        {"in_dims": (None,)},
+        {"in_dims": (0, 0)},
+        {"in_dims": "a"},
+        {"out_dims": None},
+        {"out_dims": (0, 0)},
+        {"chunk_size": 0},
+        {"chunk_size": -1},
+        {"randomness": "some"},
+    ],
+)
+def test_no_mapping(options):
+    with pytest.raises(ValueError):
+        dualad.vmap(lambda x: 2 * x, **options)(t([[1.0, 2.0], [3.0, 4.0]]))
+
+
+def test_one_entry_of_out_dims_is_that_of_the_one_output():
+    x = t([[1.0, 2.0], [3.0, 4.0]])
+    same(dualad.vmap(lambda x: 2 * x, out_dims=(1,))(x), [[2.0, 6.0], [4.0, 8.0]])
+
+
+@pytest.mark.parametrize("dim", [1, -1])
+def test_a_rule_is_told_dimensions_counted_from_the_front(dim):
+    seen = []
+
+    class Double(Function):
+        @staticmethod
+        def forward(x):
+            return 2 * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            seen.append((info.batch_size, in_dims, x.shape))
+            return 2 * x, in_dims[0]
+
+    dualad.vmap(Double.apply, in_dims=dim)(t([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    assert seen == [(3, (1,), (2, 3))]

@@ -1,4 +1,4 @@
-"""Each line of the tables in docs/conventions.md is a test, in forward and in reverse mode."""
+"""Each convention, and each line of docs/conventions.md, is a test in both modes."""
 
 from pathlib import Path
 
@@ -7,11 +7,12 @@ import pytest
 from markdown import tables
 
 import dualad
+from dualad.conventions import filled_in
+from dualad.peers import MEASURED, PEERS, VERSIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conventions.md"
-ROWS = [row for table in tables(PAGE) for row in table]
-SLOPES = [row for row in ROWS if "function" in row]
-STATEMENTS = [row for row in ROWS if "statement" in row]
+STATEMENTS = [row for table in tables(PAGE) for row in table if "statement" in row]
+KINKS = dualad.conventions()
 
 
 def refused(call):
@@ -21,27 +22,29 @@ def refused(call):
     return type(caught.value).__name__
 
 
-def read(cell):
-    """The Python value of a cell, which is an expression between backquotes."""
-    return eval(cell.strip("`"), {"np": np, "dualad": dualad, "refused": refused})
+def read(text):
+    """The Python value of an expression, in a cell of a table between backquotes."""
+    return eval(text.strip("`"), {"np": np, "dualad": dualad, "refused": refused})
 
 
-def arrays(cell):
-    value = read(cell)
+def arrays(text):
+    value = read(text)
     return tuple(np.asarray(v)[()] for v in (value if isinstance(value, tuple) else (value,)))
 
 
-def function_of(row):
-    return read("lambda x, y=None: " + row["function"].strip("`"))
+def parts(kink):
+    """The function, and for each argument its point and the slope that is stated."""
+    f = read("lambda x, y=None: " + kink.function)
+    return f, arrays(kink.point), arrays(kink.slope)
 
 
-def name(row):
-    return f"{row['function']} at {row['point']}".replace("`", "")
+def name(kink):
+    return f"{kink.function} at {kink.point}"
 
 
-@pytest.mark.parametrize("row", SLOPES, ids=name)
-def test_forward_mode_gives_the_slope_that_the_table_states(row):
-    f, point, slopes = function_of(row), arrays(row["point"]), arrays(row["dualad"])
+@pytest.mark.parametrize("kink", KINKS, ids=name)
+def test_forward_mode_gives_the_slope_that_is_stated(kink):
+    f, point, slopes = parts(kink)
     for k, (x, slope) in enumerate(zip(point, slopes, strict=True)):
         for at in np.ndindex(x.shape):
             moved = [np.zeros_like(v) for v in point]
@@ -53,9 +56,9 @@ def test_forward_mode_gives_the_slope_that_the_table_states(row):
             np.testing.assert_array_equal(tangent, np.asarray(slope)[at])
 
 
-@pytest.mark.parametrize("row", SLOPES, ids=name)
-def test_reverse_mode_gives_the_slope_that_the_table_states(row):
-    f, point, slopes = function_of(row), arrays(row["point"]), arrays(row["dualad"])
+@pytest.mark.parametrize("kink", KINKS, ids=name)
+def test_reverse_mode_gives_the_slope_that_is_stated(kink):
+    f, point, slopes = parts(kink)
     with np.errstate(all="ignore"):
         _, pullback = dualad.vjp(f, *point)
         gradients = pullback(np.float64(1.0))
@@ -73,5 +76,22 @@ def test_a_statement_holds(row):
         assert found == stated
 
 
-def test_the_page_has_the_tables_that_the_tests_read():
-    assert len(SLOPES) > 20 and len(STATEMENTS) > 10
+def test_the_page_shows_what_stands_beside_the_rules():
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == filled_in(text), "run: python docs/generate_conventions.py"
+    assert len(KINKS) > 90 and len(STATEMENTS) > 10
+
+
+def test_every_convention_was_measured_in_the_other_libraries():
+    wanted = {(k.function, k.point) for k in KINKS}
+    assert set(MEASURED) == wanted, "run: python -m benchmarks.kinks"
+    assert len(wanted) == len(KINKS)  # each is stated once
+    assert all(len(slopes) == len(PEERS) == len(VERSIONS) for slopes in MEASURED.values())
+
+
+def test_the_conventions_print_as_a_table_and_can_be_searched():
+    lines = str(dualad.conventions("np.abs(x)")).splitlines()
+    assert lines[0].split() == ["function", "point", "dualad", *PEERS, "because"]
+    assert lines[2].split()[:6] == ["np.abs(x)", "0.0", "0.0", "0", "1", "0"]
+    assert repr(KINKS) == str(KINKS) and len(str(KINKS).splitlines()) == len(KINKS) + 2
+    assert dualad.conventions("no such function") == () and str(dualad.conventions("none"))

@@ -73,8 +73,8 @@ class Mismatch:
             f"Jacobian mismatch for {self.place}: {self.wrong} of {self.entries} entries wrong",
             f"  worst: entry {self.output_entry} of {self.output}, entry {self.input_entry} of "
             f"{self.input}",
-            f"  analytic   {digits(self.analytic)}",
-            f"  numeric    {digits(self.numeric)}",
+            f"  analytical {digits(self.analytic)}",
+            f"  numerical  {digits(self.numeric)}",
             f"  difference {self.difference:.4g}, allowed {self.tolerance:.4g} "
             f"(atol + rtol * |numeric|)",
         ]

@@ -82,6 +82,10 @@ class Subject:
     @staticmethod
     def _watched(results: list[Any], name: Callable[[int], str]) -> list[Variable]:
         """The outputs that require grad; if none does, all that are real or complex numbers."""
+        if not any(hasattr(y, "dtype") or is_number(y) for y in results):
+            raise GradcheckInputError(
+                "func gives no tensor, so there is nothing to check: did it forget to return one?"
+            )
         numbers = [
             Variable(k, name(k), tensor_of(y)) for k, y in enumerate(results) if is_number(y)
         ]

@@ -26,7 +26,7 @@ N = whole_number("n")
 def _hankel_series(v: Any, z: Any, sign: float) -> Any:
     """Minus the derivative of z**-1/2 (1 + sign (4 v**2 - 1) / (8 z) + ...) (DLMF 10.17.1)."""
     total, term, mu = 0.5, 1.0, 4 * v * v
-    for k in range(1, 17):
+    for k in range(1, 31):
         term = term * (sign * (mu - (2 * k - 1) ** 2) / (8 * k)) / z
         total = total + term * (k + 0.5)
     return total / (z * np.sqrt(z))
@@ -34,16 +34,20 @@ def _hankel_series(v: Any, z: Any, sign: float) -> Any:
 
 def _far(v: Any, x: Any) -> Any:
     """Where Hankel's series is exact in double precision."""
-    return x > 40 + v * v
+    return x > 20 + v * v
 
 
 @formula
 def scaled_first_slope(out: Any, v: Any, x: Any) -> Any:
-    """The derivative of exp(-|x|) I_v(x) for real x."""
-    far = _far(v, x)
-    z = np.where(far, x, 50.0 + v * v)
+    """The derivative of exp(-|x|) I_v(x) for real x; I_v is even or odd if v is whole."""
+    far = _far(v, np.abs(x))
+    z = np.where(far, np.abs(x), 50.0 + v * v)
     near = 0.5 * (ive(v - 1, x) + ive(v + 1, x)) - np.sign(x) * out
-    return np.where(far, -_hankel_series(v, z, -1.0) / np.sqrt(2 * np.pi), near)[()]
+    series = -_hankel_series(v, z, -1.0) / np.sqrt(2 * np.pi)
+    turned = np.where(
+        x > 0, 1.0, np.where(v == np.rint(v), 2.0 * np.fmod(np.abs(v), 2) - 1, np.nan)
+    )
+    return np.where(far, turned * series, near)[()]
 
 
 @formula
@@ -136,7 +140,7 @@ special("y1", "0.5 * (y0(x) - yn(2, x))")
 special("i0", "i1(x)")
 special("i1", "0.5 * (i0(x) + iv(2, x))")
 special("k0", "-k1(x)")
-special("k1", "-0.5 * (k0(x) + kn(2, x))")
+special("k1", "-k0(x) - out / x")
 special("i0e", "scaled_first_slope(out, 0, x)")
 special("i1e", "scaled_first_slope(out, 1, x)")
 special("k0e", "scaled_second_slope(out, 0, x)")

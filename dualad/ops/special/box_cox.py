@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.special import exprel
 
-from ..elementwise import exponent_slope, power_slope
+from ..elementwise import exponent_slope, lowered_power, power_slope
 from .exponential_integrals import exprel_slope
 from .table import formula, special
 
 __all__: list[str] = []
 
 formula(power_slope)
+formula(lowered_power)
 formula(exponent_slope)
 
 
@@ -38,7 +39,7 @@ def log1p_ratio_slope(u: Any) -> Any:
 
 
 # fmt: off
-special("boxcox",       "x ** (y - 1)",                  "box_cox_in_power(log(x), y)")
+special("boxcox",       "lowered_power(x, y)",                 "box_cox_in_power(log(x), y)")
 special("boxcox1p",     "exp((y - 1) * log1p(x))",       "box_cox_in_power(log1p(x), y)")
 special("inv_boxcox",   "out / (1 + y * x)",             "out * x * x * log1p_ratio_slope(y * x)")
 special("inv_boxcox1p", "inv_boxcox(x, y) / (1 + y * x)",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import wofz
+from scipy.special import erfcx, ndtr, wofz
 
-from .table import NAMESPACE, formula, several, special
+from .table import NAMESPACE, formula, kernel, several, special
 
 __all__ = ["faddeeva_slope"]
 
@@ -29,28 +29,68 @@ NAMESPACE.update(
 )
 
 
-def _series(u: Any, scale: int = 0) -> Any:
+def _exact_square(x: Any) -> tuple[Any, Any]:
+    """x * x, and what rounding has taken from it; no more than 0 where a bell has vanished."""
+    square = x * x
+    head = np.rint(x * 2.0**20) / 2.0**20
+    rest = (head * head - square) + (x - head) * (x + head)
+    return square, np.where(np.abs(x) < 64.0, rest, 0.0)[()]
+
+
+def _bell(x: Any) -> Any:
+    square, rest = _exact_square(x)
+    return np.exp(-square) * (1 - rest)
+
+
+def _density(x: Any) -> Any:
+    square, rest = _exact_square(x)
+    return np.exp(-0.5 * square) * (1 - 0.5 * rest) / NAMESPACE["ROOT_2PI"]
+
+
+#: exp(-x**2) and the density of the normal distribution: the rounding of x**2 alone would cost
+#: as many digits as x**2 has.
+bell = kernel(_bell, "-2 * x * out", name="bell")
+density = kernel(_density, "-x * out", name="density")
+
+
+def _series(u: Any, scale: int = 0, terms: int = 15) -> Any:
     """The sum of (2k + 1)!! (u / 2)**k, each term times (2k + 2)**scale."""
     total = 0.0
-    for k in range(15, 0, -1):
+    for k in range(terms, 0, -1):
         total = (total + (2 * k + 2) ** scale) * (2 * k + 1) * (u / 2)
     return total + 2**scale
 
 
 @formula
 def erfcx_slope(out: Any, x: Any) -> Any:
-    """2 x erfcx(x) - 2 / sqrt(pi) for real x."""
-    far = x > FAR
+    """2 x erfcx(x) - 2 / sqrt(pi) for real x; between, by the continued fraction of erfcx."""
+    out = np.where(x < -2.0, 2 / bell(np.where(x < -2.0, x, 0.0)) - erfcx(np.abs(x)), out)
+    far, between = x > FAR, (x > 2.0) & (x <= FAR)
     u = np.where(far, x, FAR) ** -2
-    return np.where(far, -u * _series(-u) / ROOT_PI, 2 * x * out - 2 / ROOT_PI)[()]
+    v = np.where(between, x, FAR)
+    # erfcx(x) = 1 / (sqrt(pi) (x + rest)) (DLMF 7.9.4)
+    rest: Any = 0.0
+    for k in range(60, 0, -1):
+        rest = 0.5 * k / (v + rest)
+    other = np.where(between, -2 / ROOT_PI * rest / (v + rest), 2 * x * out - 2 / ROOT_PI)
+    return np.where(far, -u * _series(-u) / ROOT_PI, other)[()]
+
+
+@formula
+def log_normal_slope(x: Any) -> Any:
+    """density(x) / ndtr(x); for negative x, where both vanish, by erfcx."""
+    late = x > 0
+    low = np.where(late, 0.0, x)
+    early = NAMESPACE["ROOT_2_OVER_PI"] / erfcx(-NAMESPACE["ROOT_HALF"] * low)
+    return np.where(late, density(x) / ndtr(np.where(late, x, 0.0)), early)[()]
 
 
 @formula
 def dawson_slope(out: Any, x: Any) -> Any:
     """1 - 2 x dawsn(x) for real x."""
-    far = np.abs(x) > FAR
-    u = np.where(far, x, FAR) ** -2
-    return np.where(far, -0.5 * u * _series(u), 1 - 2 * x * out)[()]
+    far = np.abs(x) > 6.5
+    u = np.where(far, x, 6.5) ** -2
+    return np.where(far, -0.5 * u * _series(u, terms=40), 1 - 2 * x * out)[()]
 
 
 @formula
@@ -115,17 +155,18 @@ def voigt_in_sigma(x: Any, sigma: Any, gamma: Any) -> Any:
 
 
 # fmt: off
-special("erf",      "SLOPE * exp(-x * x)")
-special("erfc",     "-SLOPE * exp(-x * x)")
-special("erfi",     "SLOPE * exp(x * x)")
+special("erf",      "SLOPE * bell(x)",  complex=("SLOPE * exp(-x * x)",))
+special("erfc",     "-SLOPE * bell(x)", complex=("-SLOPE * exp(-x * x)",))
+special("erfi",     "SLOPE / bell(x)",  complex=("SLOPE * exp(x * x)",))
 special("erfcx",    "erfcx_slope(out, x)", complex=("1j * faddeeva_slope(out, 1j * x)",))
 special("dawsn",    "dawson_slope(out, x)", complex=("complex_dawson_slope(out, x)",))
 special("wofz",     "faddeeva_slope(out, x)")
 special("erfinv",   "HALF_ROOT_PI * exp(out * out)")
 special("erfcinv",  "-HALF_ROOT_PI * exp(out * out)")
-special("ndtr",     "exp(-0.5 * x * x) / ROOT_2PI")
+special("ndtr",     "density(x)", complex=("exp(-0.5 * x * x) / ROOT_2PI",))
 special("ndtri",    "ROOT_2PI * exp(0.5 * out * out)")
-special("log_ndtr", "ROOT_2_OVER_PI / erfcx(-ROOT_HALF * x)")
+special("log_ndtr", "log_normal_slope(x)",
+                    complex=("ROOT_2_OVER_PI / erfcx(-ROOT_HALF * x)",))
 special("ndtri_exp", "ROOT_HALF_PI * erfcx(-ROOT_HALF * out)")
 special("owens_t",  "-0.5 * exp(-0.5 * x * x) * erf(ROOT_HALF * x * y) / ROOT_2PI",
                     "exp(-0.5 * x * x * (1 + y * y)) / (2 * PI * (1 + y * y))")

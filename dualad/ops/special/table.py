@@ -6,6 +6,7 @@ of the arguments x, y, z, w in their order. A SciPy that lacks a function skips 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -127,7 +128,15 @@ def special(name: str, *partials: Any, complex: Any = None, joint: bool = False)
 
 def kernel(impl: Callable[..., Any], *partials: Any, name: str) -> Elementwise:
     """An elementwise function of our own that formulas need, with its partials."""
-    NAMESPACE[name] = primitive = _elementwise(impl, name, partials, name)
+
+    @functools.wraps(impl)
+    def call(*args: Any) -> Any:
+        for a in args:
+            if hasattr(a, "__dualad_named__"):  # no number, but a value that knows it by its name
+                return a.__dualad_named__(name, args)
+        return impl(*args)
+
+    NAMESPACE[name] = primitive = _elementwise(call, name, partials, name)
     return primitive
 
 
