@@ -334,6 +334,7 @@ STATED = {
         "partials",
         "namespace",
         "operator",
+        "text",
         "singular",
         "chooses",
         "linear",

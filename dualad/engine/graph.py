@@ -129,7 +129,7 @@ class GraphValue(TracedArray):
 
 #: Operations of which the arguments are kept and not the result, which their rule reads too: it
 #: may be written to, as in PyTorch.
-COMPUTED_AGAIN = frozenset({"divide", "fmod", "remainder"})
+COMPUTED_AGAIN = frozenset({"divide", "fmod", "remainder", "sinc", "var"})
 #: Stands for such a result.
 AGAIN = object()
 
@@ -232,7 +232,7 @@ def readable(node: Node, create_graph: bool) -> tuple:
     args = tuple([_read(a, create_graph) for a in entry[3]])
     out = entry[5]
     if out is AGAIN:
-        out = np.asarray(entry[2].impl(*map(raw, args)))
+        out = np.asarray(entry[2].impl(*map(raw, args), **entry[4]))
     if isinstance(out, tuple):
         outs = enumerate(map(_unpacked, out))
         out = tuple(_output(o, node, create_graph, (j, len(out))) for j, o in outs)

@@ -15,7 +15,9 @@ direction is diagonal wherever it is known while the function runs, which is in 
 There all smooth functions, such as (V * f(w)) @ V^H, have their exact derivative, and each
 eigenvalue has its one-sided one. Reverse mode knows no direction: where the answer depends on it,
 grad and vjp take forward mode for the whole function, and DirectionNeededError says so where that
-cannot be had.
+cannot be had. The same holds for eig, except that a direction may split repeated eigenvalues with
+infinite speed, or into a complex pair of a real matrix. Their eigenvectors have no derivative then,
+which is an error; eigvals has the derivative of the symmetric functions still.
 """
 
 from __future__ import annotations
@@ -34,7 +36,17 @@ from .products import conj
 from .registry import function
 from .structure import sum_axes
 
-__all__ = ["adapted", "direction_at_ties", "eig", "eigh", "inverse_gaps", "ties", "turned"]
+__all__ = [
+    "adapted",
+    "direction_at_ties",
+    "eig",
+    "eig_given",
+    "eigh",
+    "inverse_gaps",
+    "smooth_eig",
+    "ties",
+    "turned",
+]
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
 EigResult = type(np.linalg.eig(np.eye(1)))
@@ -125,7 +137,7 @@ def adapted(m: Any, tied: Any) -> Any:
     apart = np.where(size == 0, 1, 3 * size)[..., None]
     earlier = np.tri(n, k=-1, dtype=bool)
     place = np.sum(np.where(tied, False, earlier) * np.ones((), real_dtype(m)), axis=-1)
-    blocks = np.where(tied, m, 0) + (place * apart)[..., None] * np.eye(n)
+    blocks = np.where(tied, m, 0) + (place * apart)[..., None] * np.eye(n, dtype=place.dtype)
     return eigh(blocks, lower=True)[1]
 
 
@@ -229,10 +241,53 @@ def _normalised(dv: Any, v: Any) -> Any:
     return dv - v * (real(along) + 1j * turn)[..., None, :]
 
 
-def _eig_rule(t: Any, out: tuple, a: Any) -> tuple:
+SPLIT = (
+    "np.linalg.eig has no derivative here: eigenvalues are repeated, and along this direction their "
+    "eigenvectors do not move smoothly. Use np.linalg.eigvals where only the eigenvalues are "
+    "needed, np.linalg.eigh for symmetric matrices, or a function of the matrix itself "
+    "(np.linalg.matrix_power, dualad.scipy.linalg.expm, logm, sqrtm)."
+)
+
+
+def _repeated(w: Any) -> bool:
+    """Whether two values, which are in no order, are equal within rounding."""
+    return bool(np.any(raw(ties(w)) & ~np.eye(w.shape[-1], dtype=bool)))
+
+
+def _off_split(m: Any, tied: Any) -> Any:
+    """Zeros, as off_ties; what m says of tied pairs is an error that names eig."""
+    try:
+        return off_ties(m, tied)
+    except DirectionNeededError as error:
+        raise SingularPointError(SPLIT) from error
+
+
+#: What moves eigenvectors of a general matrix between tied pairs, as `decided`.
+_decided_general = Linear(
+    _off_split,
+    _from_ties,
+    None,
+    batch=lambda args, mine: _decided_general(*align(args, mine)),
+    spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),
+    show=lambda m, tied: f"0 * {m}",
+    name="decided_at_ties_of_eig",
+)
+
+
+def _eig_rule(t: Any, out: tuple, a: Any, *given: Any, vectors: bool = True) -> tuple:
     w, v = out
+    repeated = _repeated(w)
+    if repeated and not vectors:
+        # Only the values are used, but their second derivative depends on how the vectors move.
+        w, v = eig_given(a, constant(w), constant(v), vectors=True)
     m = _left_inverse(v) @ t @ v
-    return diagonal_of(m), _normalised(v @ (inverse_gaps(w) * m), v)
+    values = diagonal_of(m)
+    if repeated and not vectors:
+        return values, None
+    inner = inverse_gaps(w) * m
+    if repeated:
+        inner = inner + _decided_general(m, ties(w))
+    return values, _normalised(v @ inner, v)
 
 
 eig = Composite(
@@ -241,20 +296,71 @@ eig = Composite(
     batch=lambda args, mine: eig(args[0]),
     name="eig",
 )
+#: eig with a decomposition that is given; of which only the values are used, unless `vectors`.
+eig_given = Composite(
+    lambda a, w, v, vectors: (w, v),
+    _eig_rule,
+    None,
+    None,
+    batch=lambda args, mine, vectors: eig_given(*args, vectors=vectors),
+    name="eig_given",
+    builtin=False,
+)
+
+
+def _split(v: Any, m: Any, tied: Any) -> Any:
+    """The eigenvectors v, changed within repeated eigenvalues so that m is diagonal there.
+
+    They stay as they are where there is no such basis, or only a complex one of a real matrix.
+    """
+    v, m, tied = map(np.array, np.broadcast_arrays(v, m, tied))
+    for k in np.ndindex(*v.shape[:-2]):
+        for row in range(v.shape[-1]):
+            group = np.flatnonzero(tied[k][row])
+            if group[0] == row and len(group) > 1:
+                block = m[k][np.ix_(group, group)]
+                basis = np.linalg.eig(block)[1]
+                regular = np.linalg.cond(basis) * np.finfo(basis.dtype).eps < 1e-8
+                if regular and (v.dtype.kind == "c" or basis.dtype.kind != "c"):
+                    columns = v[k][:, group] @ basis
+                    v[k][:, group] = columns / np.linalg.norm(columns, axis=0)
+    return v
+
+
+#: A change of basis, at values that are known.
+_adapted_general = Composite(
+    _split,
+    None,
+    None,
+    None,
+    batch=lambda args, mine: _adapted_general(*align(args, mine)),
+    name="adapted_eigenvectors",
+    builtin=False,
+)
+
+
+def smooth_eig(a: Any, w: Any, v: Any, vectors: bool = True) -> tuple:
+    """The decomposition (w, v) of a with its derivative, adapted to a direction that is known."""
+    moves = direction(a) if vectors and _repeated(w) else None
+    if moves is not None and np.all(np.isfinite(raw(moves))):
+        v = _adapted_general(v, _left_inverse(v) @ moves @ v, ties(w))
+        w = w + 0 * np.real(v[..., 0, :])
+    return eig_given(a, w, v, vectors=vectors)
 
 
 @function(np.linalg.eig)
 def np_eig(a: Any) -> Any:
     """Eigenvalues and eigenvectors of a square matrix; see this module for what is not unique.
 
-    Raises SingularPointError where a derivative is taken at a defective matrix.
+    Raises SingularPointError where a derivative is taken at a defective matrix, or of eigenvectors
+    of repeated eigenvalues along a direction in which they do not move smoothly.
     """
     square(a)
-    return EigResult(*eig(a))
+    return EigResult(*smooth_eig(a, *eig(constant(a))))
 
 
 @function(np.linalg.eigvals)
 def np_eigvals(a: Any) -> Any:
     """The eigenvalues of a square matrix, from the decomposition that derivatives need."""
     square(a)
-    return eig(a)[0]
+    return smooth_eig(a, *eig(constant(a)), vectors=False)[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.codegen import install
 from ..engine.duck import duck_under
-from ..engine.guard import quiet
+from ..engine.guard import ignore, restore
 from ..engine.primitive import Elementwise, unit
 from ..engine.traced import FUNCTIONS, UFUNCS, raw
 from .registry import kinks
@@ -44,6 +44,9 @@ def lowered_power(x: Any, y: Any) -> Any:
     exponent = y - 1
     rest = y - (exponent + 1)
     power = x**exponent
+    if type(rest) is float and type(x) is np.float64:
+        size = min(max(abs(x), SMALLEST), LARGEST)
+        return power if rest == 0 else power * (1 + rest * np.log(size))
     if duck_under(rest) is None and not np.any(raw(rest) != 0):
         return power
     return restored(power, x, rest)
@@ -131,8 +134,11 @@ class Formula:
         self.compute = eval(f"lambda x: {text}", NAMESPACE)
 
     def __call__(self, x: Any) -> Any:
-        with quiet():
+        token = ignore()
+        try:
             return self.compute(x)
+        finally:
+            restore(token)
 
 
 def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:

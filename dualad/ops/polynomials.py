@@ -127,6 +127,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = array_of(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
+    x = x.astype(np.promote_types(x.dtype, np.int_), copy=False)
     n = x.shape[0] if N is None else int(N)
     if n == 0:
         return np.zeros((x.shape[0], 0), x.dtype)

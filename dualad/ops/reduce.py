@@ -143,6 +143,8 @@ def np_mean(
     count = number_of(a, axis, where, keepdims)
     if type(count) is int and count == 0:
         count = total.dtype.type(0)  # NumPy's zero warns, Python's would raise.
+    elif type(count) is not int:
+        count = count.astype(total.dtype)  # An array of integers would make float64 of float32.
     mean = total / count
     return mean if out is None else store(out, mean)
 

@@ -98,6 +98,8 @@ def _about_the_mean(primitive: Composite, general: Callable[..., Any]) -> Callab
         if where is True and not given(mean) and divisor > 0:
             result = primitive(a, axes=axes, divisor=divisor)
         else:
+            if isinstance(divisor, np.ndarray | np.generic):
+                divisor = divisor.astype(a.dtype.type(0).real.dtype)
             result = general(_deviations(a, axes, where, mean), axes, divisor)
         return finish(result, a, axes, keepdims, out)
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import sympy
 
-from .entries import chosen, entry, expression, number
+from .entries import chosen, entry, expression, number, part
 from .errors import REMEDY, NotSymbolicError
+from .special import SEVERAL
 from .value import FUNCTIONS, Symbolic, apply, entries_of, store, symbolic, wrapped
 
 __all__ = ["METHODS", "UFUNCS"]
@@ -96,6 +97,16 @@ for _name in ("matmul", "vecdot", "matvec", "vecmat"):
     _ufunc = getattr(np, _name, None)
     if _ufunc is not None:
         UFUNCS[_name] = by_numpy(_ufunc)
+
+
+def several(functions: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
+    """A ufunc with more than one result."""
+    parts = [np.frompyfunc(lambda *a, f=f: f(*map(number, a)), 1, 1) for f in functions]
+    return lambda *inputs: tuple(wrapped(p(*map(entries_of, inputs))) for p in parts)
+
+
+for _name, _functions in SEVERAL.items():
+    UFUNCS[_name] = several(_functions)
 
 
 def method_of(f: Any) -> Callable[..., Any]:
@@ -225,6 +236,12 @@ def imag(val: Any) -> Symbolic:
     return apply("imag", val)
 
 
+@handles(np.angle)
+def angle(z: Any, deg: bool = False) -> Symbolic:
+    out = apply("arctan2", apply("imag", z), apply("real", z))
+    return apply("rad2deg", out) if deg else out
+
+
 @handles(np.sinc)
 def sinc(x: Any) -> Symbolic:
     return apply("sinc", x)
@@ -239,6 +256,12 @@ def i0(x: Any) -> Symbolic:
 def nan_to_num(x: Any, *args: Any, **kwargs: Any) -> Symbolic:
     """Symbols stand for finite numbers."""
     return symbolic(x)
+
+
+@handles(np.isneginf, np.isposinf)
+def is_infinite(x: Any) -> Symbolic:
+    """Symbols stand for finite numbers."""
+    return apply("isinf", x)
 
 
 @handles(np.heaviside)
@@ -295,7 +318,43 @@ def ufunc_outer(name: str, a: Any, b: Any, **_: Any) -> Symbolic:
     return wrapped(np.frompyfunc(entry(name), 2, 1).outer(entries_of(a), entries_of(b)))
 
 
-METHODS |= {"reduce": ufunc_reduce, "accumulate": ufunc_accumulate, "outer": ufunc_outer}
+def ufunc_at(name: str, a: Any, index: Any, *values: Any) -> None:
+    buffer = a.entries if isinstance(a, Symbolic) else a
+    if buffer.dtype != object:
+        raise NotSymbolicError(f"{name}.at cannot write symbols into a plain array: {REMEDY}")
+    getattr(np, name).at(buffer, index, *map(entries_of, values))
+
+
+METHODS |= {
+    "reduce": ufunc_reduce,
+    "accumulate": ufunc_accumulate,
+    "outer": ufunc_outer,
+    "at": ufunc_at,
+}
+
+
+@handles(np.sort)
+def sort(a: Any, axis: Any = -1, **_: Any) -> Symbolic:
+    """A network of exchanges of neighbours: as many rounds as there are entries."""
+    entries = entries_of(a)
+    rows = entries.ravel() if axis is None else np.moveaxis(entries, axis, 0)
+    columns = list(rows)
+    low, high = (np.frompyfunc(entry(name), 2, 1) for name in ("minimum", "maximum"))
+    for k in range(len(columns)):
+        for j in range(k % 2, len(columns) - 1, 2):
+            left, right = columns[j : j + 2]
+            columns[j : j + 2] = low(left, right), high(left, right)
+    out = np.stack([np.asarray(c, dtype=object) for c in columns]) if columns else rows
+    return wrapped(out if axis is None else np.moveaxis(out, 0, axis))
+
+
+@handles(np.median)
+def median(a: Any, axis: Any = None, **_: Any) -> Symbolic:
+    """Of an even number the mean of the two in the middle."""
+    ordered = sort(a, axis)
+    n = ordered.shape[0 if axis is None else axis]
+    middle = [FUNCTIONS[np.take](ordered, k, axis or 0) for k in ((n - 1) // 2, n // 2)]
+    return (middle[0] + middle[1]) / 2
 
 
 @handles(np.ptp)
@@ -306,7 +365,7 @@ def ptp(a: Any, axis: Any = None) -> Symbolic:
 @handles(np.mean, np.nanmean)
 def mean(a: Any, axis: Any = None, keepdims: Any = False, **_: Any) -> Symbolic:
     total = reduced("add", a, axis, bool(keepdims) and keepdims is not np._NoValue)
-    return total / sympy.Rational(symbolic(a).size, max(total.size, 1))
+    return total / sympy.Rational(entries_of(a).size, max(total.size, 1))
 
 
 @handles(np.average)
@@ -329,12 +388,82 @@ def var(
     away = symbolic(a) - mean(a, axis, True)
     ddof = ddof if correction is None or correction is np._NoValue else correction
     total = reduced("add", away * away, axis, bool(keepdims) and keepdims is not np._NoValue)
-    return total / (sympy.Rational(symbolic(a).size, max(total.size, 1)) - expression(ddof))
+    return total / (sympy.Rational(entries_of(a).size, max(total.size, 1)) - expression(ddof))
 
 
 @handles(np.std, np.nanstd)
 def std(a: Any, axis: Any = None, **options: Any) -> Symbolic:
     return apply("sqrt", var(a, axis, **options))
+
+
+# --- signals and tables ------------------------------------------------------------------------
+
+
+def transformed(sign: int, half: bool = False) -> Callable[..., Any]:
+    """The discrete Fourier transform as a matrix of roots of unity."""
+
+    def transform(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+        entries = np.frompyfunc(number, 1, 1)(entries_of(a))
+        size = entries.shape[axis]
+        if n not in (None, size):
+            raise NotSymbolicError(
+                f"a Fourier transform with n= is not known on symbols: {REMEDY}"
+            )
+        turn = sign * 2 * sympy.pi * sympy.I / size
+        rows = size // 2 + 1 if half else size
+        roots = [[sympy.expand_complex(sympy.exp(turn * j * k)) for k in range(size)]
+                 for j in range(rows)]  # fmt: skip
+        forward = (norm or "backward") == "backward"
+        whole = 1 if (sign < 0) == forward else size
+        scale = sympy.sqrt(size) if norm == "ortho" else sympy.Integer(whole)
+        out = np.tensordot(np.array(roots, dtype=object), entries, (1, axis)) / scale
+        return wrapped(np.moveaxis(out, 0, axis))
+
+    return transform
+
+
+@handles(np.fft.irfft)
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Symbolic:
+    """The whole spectrum is that of real numbers; what it says twice is read once."""
+    half = np.moveaxis(entries_of(a), axis, 0)
+    length = 2 * (len(half) - 1) if n is None else n
+    if length // 2 + 1 != len(half):
+        raise NotSymbolicError(
+            f"an irfft that cuts its argument is not known on symbols: {REMEDY}"
+        )
+    re, im = (np.frompyfunc(part(k), 1, 1)(half) for k in (0, 1))
+    rows = []
+    for k in range(length):
+        total = re[0] + 0 * re[0]
+        for j in range(1, len(half)):
+            turn = 2 * sympy.pi * j * k / length
+            once = 2 * j == length
+            wave = sympy.cos(turn) * re[j] - (0 if once else sympy.sin(turn) * im[j])
+            total = total + (wave if once else 2 * wave)
+        rows.append(total)
+    scale = {"ortho": sympy.sqrt(length), "forward": sympy.Integer(1)}.get(norm or "", length)
+    return wrapped(np.moveaxis(np.stack([np.asarray(r, object) for r in rows]) / scale, 0, axis))
+
+
+FUNCTIONS[np.fft.fft] = transformed(-1)
+FUNCTIONS[np.fft.ifft] = transformed(1)
+FUNCTIONS[np.fft.rfft] = transformed(-1, half=True)
+
+
+@handles(np.interp)
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Symbolic:
+    """The straight line of the interval that x lies in, chosen by where."""
+    if period is not None:
+        raise NotSymbolicError(f"np.interp with a period is not known on symbols: {REMEDY}")
+    x, xp, fp = symbolic(x), symbolic(xp), symbolic(fp)
+    out = fp[-1]
+    for k in range(len(xp) - 2, -1, -1):
+        slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+        out = where(x < xp[k + 1], fp[k] + slope * (x - xp[k]), out)
+    out = where(x < xp[0], fp[0] if left is None else left, out)
+    return where(x > xp[-1], fp[-1] if right is None else right, out)
 
 
 # --- linear algebra ------------------------------------------------------------------------------

@@ -40,8 +40,27 @@ def _extreme(args: list[Any], largest: bool) -> Any:
     return out
 
 
+def conventional(expr: Any) -> Any:
+    """The expression in pieces whose slopes on kinks are those that this library gives there.
+
+    Of equal arguments of Max and Min it takes the mean, which shares the slope evenly.
+    """
+    if not isinstance(expr, sympy.Basic) or not expr.args:
+        return expr
+    args = [conventional(a) for a in expr.args]
+    if not isinstance(expr, (sympy.Max, sympy.Min)):
+        return by_cases(expr.func(*args))
+    out, *rest = args
+    for a in rest:
+        d = out - a if isinstance(expr, sympy.Max) else a - out
+        out = Piecewise((out, d > 0), (a, d < 0), ((out + a) / 2, True))
+    return out
+
+
 def derivative(expr: Any, symbol: Any) -> Any:
     """d expr / d symbol between the kinks and jumps of expr."""
+    if expr is sympy.nan:
+        return expr
     expr = by_cases(expr)
     steps = {
         s: sympy.Dummy("q", integer=True)

@@ -18,15 +18,26 @@ from sympy.logic.boolalg import Boolean
 
 from .errors import REMEDY, NotSymbolicError
 from .numerals import read
+from .partial import watched
+from .special import SPECIAL
 from .steps import rint, trunc
 
-__all__ = ["ENTRIES", "chosen", "entry", "expression", "is_complex", "is_truth", "number"]
+__all__ = [
+    "ENTRIES",
+    "chosen",
+    "entry",
+    "expression",
+    "is_complex",
+    "is_truth",
+    "number",
+    "real_and_imaginary",
+]
 
 
 def expression(x: Any) -> Any:
     """A number, truth value or expression as a SymPy object."""
-    if isinstance(x, (sympy.Basic,)):
-        return x
+    if isinstance(x, sympy.Basic):
+        return exact(x)
     if isinstance(x, (bool, np.bool_)):
         return sympy.true if x else sympy.false
     if isinstance(x, numbers.Integral):
@@ -42,6 +53,14 @@ def expression(x: Any) -> Any:
     if inner is not None and inner.ndim == 0:
         return inner[()]
     raise NotSymbolicError(f"a {type(x).__name__} cannot take part in a symbolic computation")
+
+
+def exact(e: Any) -> Any:
+    """An expression with its floats read as the numbers that they stand for."""
+    if not e.has(sympy.Float):
+        return e
+    floats = e.atoms(sympy.Float)
+    return e.xreplace({f: read(float(f)) if f._prec <= 53 else Rational(str(f)) for f in floats})
 
 
 def is_truth(e: Any) -> bool:
@@ -66,6 +85,27 @@ def is_complex(e: Any) -> bool:
     return isinstance(e, sympy.Expr) and e.has(I)
 
 
+def real_and_imaginary(e: Any) -> tuple[Any, Any]:
+    """The two parts of an entry whose symbols are real.
+
+    >>> a, b = sympy.symbols("a b", real=True)
+    >>> real_and_imaginary((a + I * b) / sqrt(a**2 + b**2))
+    (a/sqrt(a**2 + b**2), b/sqrt(a**2 + b**2))
+    """
+    if not is_complex(e):
+        return e, sympy.Integer(0)
+    re = im = sympy.Integer(0)
+    for term in sympy.Add.make_args(sympy.expand(e)):
+        if not is_complex(term):
+            parts = (term, 0)
+        elif not is_complex(term / I):
+            parts = (0, term / I)
+        else:
+            parts = sympy.expand_complex(term).as_real_imag()
+        re, im = re + parts[0], im + parts[1]
+    return re, im
+
+
 def chosen(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b."""
     condition = truth(condition)
@@ -88,13 +128,13 @@ def compared(relation: Callable[..., Any]) -> Callable[..., Any]:
 def modulus(x: Any) -> Any:
     if not is_complex(x):
         return sympy.Abs(x)
-    re, im = x.as_real_imag()
+    re, im = real_and_imaginary(x)
     return sqrt(re**2 + im**2)
 
 
 def part(k: int) -> Callable[..., Any]:
     def of(x: Any) -> Any:
-        return x.as_real_imag()[k] if is_complex(x) else (x, sympy.Integer(0))[k]
+        return real_and_imaginary(x)[k]
 
     return of
 
@@ -112,14 +152,6 @@ def step(x: Any, at_zero: Any) -> Any:
 
 def with_sign(x: Any, y: Any) -> Any:
     return Piecewise((sympy.Abs(x), y >= 0), (-sympy.Abs(x), True))
-
-
-def zero_at_zero(x: Any, value: Any) -> Any:
-    return value if x.is_nonzero else Piecewise((0, sympy.Eq(x, 0)), (value, True))
-
-
-def log_normal(x: Any) -> Any:
-    return log(sympy.erfc(-x / sqrt(2)) / 2)
 
 
 LN2, LN10 = log(2), log(10)
@@ -192,64 +224,6 @@ _NUMBERS: dict[str, Callable[..., Any]] = {
     "conjugate":    sympy.conjugate,
     "real":         part(0),
     "imag":         part(1),
-    # scipy.special
-    "erf":          sympy.erf,
-    "erfc":         sympy.erfc,
-    "erfcx":        lambda x: exp(x**2) * sympy.erfc(x),
-    "erfi":         sympy.erfi,
-    "erfinv":       sympy.erfinv,
-    "ndtr":         lambda x: sympy.erfc(-x / sqrt(2)) / 2,
-    "log_ndtr":     log_normal,
-    "gamma":        sympy.gamma,
-    "gammaln":      sympy.loggamma,
-    "loggamma":     sympy.loggamma,
-    "rgamma":       lambda x: 1 / sympy.gamma(x),
-    "psi":          sympy.digamma,
-    "beta":         lambda a, b: sympy.gamma(a) * sympy.gamma(b) / sympy.gamma(a + b),
-    "betaln":       lambda a, b: sympy.loggamma(a) + sympy.loggamma(b) - sympy.loggamma(a + b),
-    "poch":         lambda a, n: sympy.gamma(a + n) / sympy.gamma(a),
-    "expit":        lambda x: 1 / (1 + exp(-x)),
-    "logit":        lambda x: log(x / (1 - x)),
-    "log_expit":    lambda x: -log(1 + exp(-x)),
-    "xlogy":        lambda x, y: zero_at_zero(x, x * log(y)),
-    "xlog1py":      lambda x, y: zero_at_zero(x, x * log(1 + y)),
-    "entr":         lambda x: Piecewise((0, sympy.Eq(x, 0)), (-x * log(x), x > 0),
-                                        (-sympy.oo, True)),
-    "rel_entr":     lambda x, y: zero_at_zero(x, x * log(x / y)),
-    "kl_div":       lambda x, y: zero_at_zero(x, x * log(x / y)) - x + y,
-    "huber":        lambda d, r: Piecewise((r**2 / 2, sympy.Abs(r) <= d),
-                                           (d * (sympy.Abs(r) - d / 2), True)),
-    "pseudo_huber": lambda d, r: d**2 * (sqrt(1 + (r / d) ** 2) - 1),
-    "boxcox":       lambda x, a: (x**a - 1) / a,
-    "boxcox1p":     lambda x, a: ((1 + x) ** a - 1) / a,
-    "inv_boxcox":   lambda y, a: (a * y + 1) ** (1 / a),
-    "j0":           lambda x: sympy.besselj(0, x),
-    "j1":           lambda x: sympy.besselj(1, x),
-    "y0":           lambda x: sympy.bessely(0, x),
-    "y1":           lambda x: sympy.bessely(1, x),
-    "i0":           lambda x: sympy.besseli(0, x),
-    "i1":           lambda x: sympy.besseli(1, x),
-    "k0":           lambda x: sympy.besselk(0, x),
-    "k1":           lambda x: sympy.besselk(1, x),
-    "jv":           sympy.besselj,
-    "yv":           sympy.bessely,
-    "iv":           sympy.besseli,
-    "kv":           sympy.besselk,
-    "exp1":         lambda x: sympy.expint(1, x),
-    "expi":         sympy.Ei,
-    "expn":         sympy.expint,
-    "ellipk":       sympy.elliptic_k,
-    "ellipe":       sympy.elliptic_e,
-    "ellipkm1":     lambda p: sympy.elliptic_k(1 - p),
-    "gammainc":     lambda a, x: sympy.lowergamma(a, x) / sympy.gamma(a),
-    "gammaincc":    lambda a, x: sympy.uppergamma(a, x) / sympy.gamma(a),
-    "exprel":       lambda x: Piecewise((1, sympy.Eq(x, 0)), ((exp(x) - 1) / x, True)),
-    "cosm1":        lambda x: sympy.cos(x) - 1,
-    "exp10":        lambda x: 10**x,
-    "sindg":        lambda x: sympy.sin(pi * x / 180),
-    "cosdg":        lambda x: sympy.cos(pi * x / 180),
-    "tandg":        lambda x: sympy.tan(pi * x / 180),
-    "cotdg":        lambda x: sympy.cot(pi * x / 180),
 }
 
 _TRUTHS: dict[str, Callable[..., Any]] = {
@@ -276,12 +250,15 @@ _TRUTHS: dict[str, Callable[..., Any]] = {
 # fmt: on
 
 
-def _of_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *entries: f(*map(number, entries))
+def _of_numbers(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    g = watched(name, f)
+    return lambda *entries: g(*map(number, entries))
 
 
 #: Name of a ufunc -> what it is on SymPy expressions.
-ENTRIES: dict[str, Callable[..., Any]] = {n: _of_numbers(f) for n, f in _NUMBERS.items()} | _TRUTHS
+ENTRIES: dict[str, Callable[..., Any]] = {
+    n: _of_numbers(n, f) for n, f in (_NUMBERS | SPECIAL).items()
+} | _TRUTHS
 
 
 def entry(name: str) -> Callable[..., Any]:

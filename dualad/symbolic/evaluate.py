@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +41,9 @@ class SymbolicFunction:
         self._derivatives: list[SymbolicFunction] | None = None
         self._call = custom_jvp(self._evaluate)
         self._call.defjvp(self._rule)
+
+    def __reduce__(self) -> Any:
+        return SymbolicFunction, (self.expr, self.symbols)
 
     def derivatives(self) -> list[SymbolicFunction]:
         """The partial derivative in each argument, as functions of the same kind."""
@@ -94,20 +98,38 @@ def _cells(expr: Any) -> list[Any]:
 
 
 def _diff(expr: Any, symbol: Any) -> Any:
-    from .calculus import derivative
+    import sympy
 
-    if not hasattr(expr, "shape"):
-        return derivative(expr, symbol)
-    return expr.applyfunc(lambda e: derivative(e, symbol))
+    from .calculus import conventional, derivative
+    from .errors import NotSymbolicError
+
+    def slope(e: Any) -> Any:
+        out = derivative(conventional(e), symbol)
+        if out.has(sympy.Derivative, sympy.Subs):
+            raise NotSymbolicError(f"SymPy does not know the derivative of {e} in {symbol}")
+        return out
+
+    return expr.applyfunc(slope) if hasattr(expr, "shape") else slope(expr)
 
 
 def _compiled(symbols: Sequence[Any], cells: Sequence[Any]) -> Callable[..., list[Any]]:
+    from .errors import NotSymbolicError
+
     sympy = symbolic_extra()
     modules: list[Any] = [_select(), "numpy"]
     if any(_needs_scipy(c) for c in cells):
         symbolic_extra("scipy.special")
         modules = [_select(), "scipy", "numpy"]
-    return sympy.lambdify(symbols, list(cells), modules=modules, cse=True)
+    f = sympy.lambdify(symbols, list(cells), modules=modules, cse=True)
+
+    @functools.wraps(f)
+    def evaluate(*args: Any) -> list[Any]:
+        try:
+            return f(*args)
+        except NameError as e:
+            raise NotSymbolicError(f"NumPy and SciPy have no counterpart of {e.name}") from None
+
+    return evaluate
 
 
 def _needs_scipy(e: Any) -> bool:
@@ -141,7 +163,7 @@ def from_sympy(expr: Any, symbols: Any) -> SymbolicFunction:
     """A SymPy expression, or Matrix of them, as a NumPy function with its derivatives.
 
     Args:
-        expr: an expression, or a Matrix (whose axes come before those of the arguments).
+        expr: an expression, or a Matrix or list (whose axes come before those of the arguments).
         symbols: the arguments in order: symbols, or their names with blanks or commas.
 
     Returns:
@@ -162,7 +184,7 @@ def from_sympy(expr: Any, symbols: Any) -> SymbolicFunction:
     [2.0, -1.0]
     """
     sympy = symbolic_extra()
-    expr = sympy.sympify(expr)
+    expr = sympy.Matrix(expr) if isinstance(expr, (list, tuple)) else sympy.sympify(expr)
     by_name = {s.name: s for s in expr.free_symbols}
     wanted = symbols.replace(",", " ").split() if isinstance(symbols, str) else list(symbols)
     wanted = [by_name.get(s, sympy.Symbol(s)) if isinstance(s, str) else s for s in wanted]

@@ -18,6 +18,8 @@ __all__ = ["noted", "read"]
 
 #: The largest denominator of the rational factor in front of a constant.
 DENOMINATOR = 720
+#: The largest whole number that a constant is divided by.
+PARTS = 10**6
 #: The most significant digits of a decimal number that a person types.
 DIGITS = 12
 
@@ -93,4 +95,7 @@ def _meant(value: float) -> sympy.Expr | None:
         ratio = Fraction(value / approximate).limit_denominator(DENOMINATOR)
         if ratio and abs(float(ratio) * approximate - value) <= 2 * math.ulp(value):
             return sympy.Rational(ratio.numerator, ratio.denominator) * constant
+        parts = round(approximate / value)
+        if 0 < abs(parts) <= PARTS and abs(approximate / parts - value) <= 2 * math.ulp(value):
+            return constant / parts
     return None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import mpmath
 import sympy
 
-__all__ = ["LOCALLY_CONSTANT", "MPMATH", "rint", "trunc"]
+__all__ = ["LOCALLY_CONSTANT", "rint", "trunc"]
 
 
 class _Step(sympy.Function):
@@ -48,9 +47,3 @@ class trunc(_Step):
 
 #: Functions that do not change between their jumps.
 LOCALLY_CONSTANT = (sympy.floor, sympy.ceiling, rint, trunc)
-
-#: What lambdify calls them by.
-MPMATH = {
-    "rint": lambda u: mpmath.nint(u),
-    "trunc": lambda u: mpmath.sign(u) * mpmath.floor(abs(u)),
-}

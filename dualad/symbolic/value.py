@@ -6,7 +6,9 @@ NumPy's own. Whatever is written in NumPy runs on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,23 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from .entries import entry, expression, is_complex, is_truth
 from .errors import REMEDY, NotSymbolicError, SymbolicBranchError
 
-__all__ = ["FUNCTIONS", "Symbolic", "entries_of", "symbolic"]
+__all__ = ["FUNCTIONS", "Symbolic", "as_objects", "entries_of", "symbolic"]
 
 #: NumPy function -> what handles it on symbolic arrays.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+_objects: contextvars.ContextVar[bool] = contextvars.ContextVar("objects", default=False)
+
+
+@contextlib.contextmanager
+def as_objects() -> Iterator[None]:
+    """Symbolic arrays say that they hold objects, so that buffers made like them can, too."""
+    token = _objects.set(True)
+    try:
+        yield
+    finally:
+        _objects.reset(token)
 
 
 def entries_of(x: Any) -> np.ndarray:
@@ -115,6 +130,22 @@ class Symbolic(NDArrayOperatorsMixin):
             out[at] = wrapped(self.entries[at])
         return out
 
+    def _sympy_(self) -> Any:
+        """Let SymPy's own functions work on a single entry."""
+        if self.ndim:
+            raise sympy.SympifyError(f"{self!r} is an array of expressions")
+        return self.entries[()]
+
+    def __dualad_named__(self, name: str, args: tuple) -> Any:
+        """A function that the library computes by numbers only, by its name."""
+        return apply(name, *args)
+
+    def __dualad_apply__(self, cls: Any, args: tuple, kwargs: dict) -> Any:
+        """What Function.apply does when an argument is symbolic."""
+        from .custom import run_forward
+
+        return run_forward(cls, args, kwargs)[0]
+
     # --- what is known of it -------------------------------------------------------------------
 
     @property
@@ -132,6 +163,8 @@ class Symbolic(NDArrayOperatorsMixin):
     @property
     def dtype(self) -> np.dtype:
         """Symbols stand for exact numbers; the dtype says which: bool, float64 or complex128."""
+        if _objects.get():
+            return np.dtype(object)
         flat = self.entries.ravel()
         if flat.size and all(is_truth(e) for e in flat):
             return np.dtype(bool)
@@ -272,6 +305,9 @@ def apply(name: str, *inputs: Any) -> Symbolic:
 
 def store(out: Any, result: Any) -> Any:
     """What a function with out= does."""
+    if isinstance(out, np.ndarray) and out.dtype == object:
+        out[...] = entries_of(result)
+        return out
     if not isinstance(out, Symbolic):
         raise NotSymbolicError(
             "a symbolic result cannot be written into a plain array: make the buffer with "

@@ -1,20 +1,24 @@
-"""The library proves its own rules: every elementwise and composite rule of the registry.
+"""The library proves its own rules: every elementwise, linear and composite rule.
 
 A rule is run on symbols as it stands in the table, and compared with SymPy's derivative of the
-function that it belongs to. Where a rule has another domain than all real numbers it is said here.
+function that it belongs to.
 """
 
 from __future__ import annotations
 
+import functools
+import multiprocessing
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..engine.primitive import PRIMITIVES, Composite, Elementwise
-from ..errors import ArgumentError
-from ..symbolic.errors import NotSymbolicError
+from ..engine.primitive import PRIMITIVES, Composite, Elementwise, Linear
+from ..errors import ArgumentError, DualADError, MissingRuleError
+from ..symbolic.errors import NotSymbolicError, SymbolicBranchError
 from ..symbolic.extra import symbolic_extra
-from .proof import UNDECIDED, Proof
+from .proof import PROVED, UNDECIDED, Entry, Proof
+from .settings import REASONS, SETTINGS, Setting
 
 if TYPE_CHECKING:
     from .region import Region
@@ -22,87 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["RuleProof", "Rules", "prove_all", "prove_rule"]
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Where and how a rule is proved: assumptions, shapes of its arrays, its parameters."""
-
-    assume: tuple[str, ...] = ()
-    shapes: tuple[tuple[int, ...], ...] = ()
-    params: dict[str, Any] = field(default_factory=dict)
-
-
-def on(*assume: str) -> Setting:
-    return Setting(assume)
-
-
-def of(*shapes: Any, assume: tuple[str, ...] = (), **params: Any) -> Setting:
-    return Setting(assume, tuple((s,) if isinstance(s, int) else s for s in shapes), params)
-
-
-# fmt: off
-#: The setting of a rule that is not claimed for all real numbers, or takes arrays.
-SETTINGS: dict[str, Setting] = {
-    "divide":           on("y != 0"),
-    "power":            on("x > 0"),
-    "float_power":      on("x > 0"),
-    "polynomial_power": on("y integer", "y >= 1"),
-    "complex_power":    on("x > 0"),
-    "reciprocal":       on("x != 0"),
-    "sqrt":             on("x > 0"),
-    "cbrt":             on("x != 0"),
-    "remainder":        on("y != 0"),
-    "fmod":             on("y != 0"),
-    "log":              on("x > 0"),
-    "log2":             on("x > 0"),
-    "log10":            on("x > 0"),
-    "log1p":            on("x > -1"),
-    "arcsin":           on("-1 < x < 1"),
-    "arccos":           on("-1 < x < 1"),
-    "arccosh":          on("x > 1"),
-    "arctanh":          on("-1 < x < 1"),
-    "complex_arcsin":   on("-1 < x < 1"),
-    "complex_arccos":   on("-1 < x < 1"),
-    "complex_arccosh":  on("x > 1"),
-    "copysign":         on("x != 0", "y != 0"),
-    "sinc":             on("x > 3/10"),
-    "ldexp":            on("y integer"),
-    # composite rules, each on small arrays
-    "det":              of((2, 2)),
-    "slogdet":          of((2, 2)),
-    "inv":              of((2, 2)),
-    "triangular_inverse": of((2, 2)),
-    "cholesky":         of((2, 2), upper=False),
-    "logaddexp.reduce": of(3, axis=0),
-    "max":              of(2, axes=(0,)),
-    "min":              of(2, axes=(0,)),
-    "maximum.accumulate": of(2, axis=0),
-    "minimum.accumulate": of(2, axis=0),
-    "var":              of(3, axes=(0,), divisor=2),
-    "length":           of(3, assume=("x > 0",), axes=(0,)),
-    "p_norm":           of(2, assume=("x > 0",), axes=(0,), p=3.0),
-}
-# fmt: on
-
-#: Why a rule cannot be asked for a proof on symbols.
-REASONS = {
-    "bessel_i": "the series is chosen by the value of the argument",
-    "i0": "the series is chosen by the value of the argument",
-    "fraction": "SymPy has no counterpart of modf",
-    "mantissa": "SymPy has no counterpart of frexp",
-    "nextafter": "SymPy has no counterpart of nextafter",
-    "prod": "the rule is chosen by the size of the product",
-    "cumprod": "the rule is chosen by the size of the products",
-    "std": "the rule asks whether the spread is zero",
-    "eigh": "eigenvalues have no closed form",
-    "eig": "eigenvalues have no closed form",
-    "svd": "singular values have no closed form",
-    "qr": "the reflections branch on values",
-    "poly": "its function is not known on symbols",
-    "roots": "the roots of a polynomial have no closed form",
-    "pinv": "the rank is decided by values",
-    "lstsq": "the rank is decided by values",
-    "interp": "the interval is searched for by values",
-}
+#: What a report says at the end where a rule was not run on numbers either.
+UNSEEN = "; checked numerically: no numbers were compared"
 
 
 @dataclass(frozen=True)
@@ -135,7 +60,9 @@ class RuleProof:
         worst = [e for e in self.proof.entries if e.verdict == self.verdict]
         if self.proof:
             return ", ".join(dict.fromkeys(s.rpartition(": ")[2] for e in worst for s in e.steps))
-        return worst[0].because
+        proved = [e.input for e in self.proof.entries if e.verdict == PROVED]
+        partly = f"proved in {', '.join(dict.fromkeys(proved))}; " if proved else ""
+        return f"{partly}in {worst[0].input}: {worst[0].because}".removesuffix(UNSEEN)
 
 
 class Rules:
@@ -184,91 +111,162 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def prove_all(names: Iterable[str] | None = None, *, limit: float = 10.0, seed: int = 0) -> Rules:
-    """Prove every elementwise and composite rule of this library on symbols.
+def prove_all(
+    names: Iterable[str] | None = None, *, limit: float = 10.0, seed: int = 0, jobs: int = 1
+) -> Rules:
+    """Prove every elementwise, linear and composite rule of this library on symbols.
+
+    SciPy's special functions are among them as far as SymPy knows them.
 
     Args:
         names: the rules, by the names of their primitives; default all.
         limit: seconds for one entry.
         seed: of the random points.
+        jobs: how many processes share the work.
 
     Raises:
         ArgumentError: there is no such rule.
         MissingExtraError: SymPy is not installed.
 
-    >>> print(prove_all(["tanh", "hypot"]).table())
-    tanh   proved     all real numbers: identical
+    >>> print(prove_all(["sinh", "hypot"]).table())
+    sinh   proved     all real numbers: identical
     hypot  proved     all real numbers: identical
     2 rules: 2 proved, 0 undecided, 0 refuted
     """
     symbolic_extra()
-    known = [
-        n
-        for n, p in PRIMITIVES.items()
-        if isinstance(p, (Elementwise, Composite)) and not n.startswith("scipy.")
-    ]
-    wanted = known if names is None else list(names)
+    known = rules()
+    wanted = list(known) if names is None else list(names)
     if unknown := [n for n in wanted if n not in known]:
-        raise ArgumentError(f"there is no elementwise or composite rule named {unknown[0]!r}")
-    return Rules(prove_rule(PRIMITIVES[n], limit, seed) for n in wanted)
+        raise ArgumentError(
+            f"there is no elementwise, linear or composite rule named {unknown[0]!r}"
+        )
+    if jobs == 1:
+        return Rules(prove_rule(known[n], limit, seed) for n in wanted)
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        prove = functools.partial(_prove_named, limit=limit, seed=seed)
+        return Rules(pool.map(prove, wanted, chunksize=4))
+
+
+def _prove_named(name: str, limit: float, seed: int) -> RuleProof:
+    return prove_rule(rules()[name], limit, seed)
+
+
+def rules() -> dict[str, Any]:
+    """Every rule that `prove_all` speaks of: NumPy's by the name of their primitive, and SciPy's.
+
+    SciPy's are those of the ufuncs of scipy.special, as far as SymPy knows the function.
+    """
+    found: dict[str, Any] = {
+        n: p
+        for n, p in PRIMITIVES.items()
+        if isinstance(p, (Elementwise, Linear, Composite)) and not n.startswith("scipy.")
+    }
+    return found | {p.name: p for p in _special_rules() if p.name not in found}
+
+
+def _special_rules() -> list[Any]:
+    from ..ops import special  # noqa: F401  (fills the table)
+    from ..ops.special.table import SPECIAL
+    from ..symbolic.entries import ENTRIES
+    from ..symbolic.special import SEVERAL
+
+    stated = [(n, p) for n, p in SPECIAL.items() if isinstance(p, (Elementwise, Composite))]
+    return [p for n, p in stated if n in ENTRIES or n in SEVERAL]
 
 
 def prove_rule(primitive: Any, limit: float = 10.0, seed: int = 0) -> RuleProof:
     """Prove the rule of one primitive, which need not be in the registry."""
-    from .deadline import Deadline, OutOfTime
     from .decide import decide
     from .kinks import kinks_of
 
     setting = SETTINGS.get(primitive.name, Setting())
-    family = primitive.family
-    domain = ", ".join(setting.assume) or "all real numbers"
-    if setting.shapes:
-        shown = ", ".join("×".join(map(str, s)) for s in setting.shapes)
-        domain = f"shape {shown}" + (f", {domain}" if setting.assume else "")
+    about = primitive.name, primitive.family, setting.domain()
     if primitive.name in REASONS:
-        return RuleProof(primitive.name, family, domain, None, REASONS[primitive.name])
+        return RuleProof(*about, None, REASONS[primitive.name])
+    if isinstance(primitive, Linear):
+        return _prove_linear(primitive, limit, seed)
+    try:
+        region, claims, unknown, values = _run(primitive, setting, limit)
+    except DualADError as e:
+        return RuleProof(*about, None, _why(e))
+    entries = (*(decide(c, region, limit, seed) for c in claims), *unknown)
+    kinks = kinks_of(values, region, entries)
+    return RuleProof(*about, Proof(primitive.name, entries, kinks, setting.assume))
+
+
+def _prove_linear(primitive: Linear, limit: float, seed: int) -> RuleProof:
+    """That an operation is linear, and its transposes are right, for the shapes that are run."""
+    from .linear import linear_entries
+    from .linear_calls import CALLS
+
+    calls = CALLS.get(primitive.name, [])
+    if not calls:
+        return RuleProof(primitive.name, "linear", "", None, "no call of it is stated")
+    domain = f"shapes {', '.join(dict.fromkeys(c.shown() for c in calls))}"
+    entries = tuple(linear_entries(primitive, calls, limit, seed))
+    return RuleProof(primitive.name, "linear", domain, Proof(primitive.name, entries))
+
+
+def _why(error: DualADError) -> str:
+    """Why a rule did not run on symbols."""
+    if isinstance(error, SymbolicBranchError):
+        return "the rule looks at the values of its arguments"
+    if isinstance(error, NotSymbolicError):
+        return str(error).partition(":")[0]
+    return "the rule computes with numbers"
+
+
+def _run(
+    primitive: Any, setting: Setting, limit: float
+) -> tuple[Any, list[Any], list[Entry], Any]:
+    """(region, claims, entries that symbols cannot reach, values) of a rule run on symbols."""
+    from .deadline import Deadline, OutOfTime
+
     try:
         with Deadline(3 * limit):
-            region, claims, values = _claims(primitive, setting)
-        entries = tuple(decide(c, region, limit, seed) for c in claims)
-        kinks = kinks_of((e for v in values.values() for e in v.ravel()), region)
-    except NotSymbolicError as e:
-        return RuleProof(primitive.name, family, domain, None, str(e).partition(":")[0])
+            return _claims(primitive, setting)
     except OutOfTime:
-        reason = f"running it on symbols took more than {3 * limit:g} s"
-        return RuleProof(primitive.name, family, domain, None, reason)
-    return RuleProof(
-        primitive.name, family, domain, Proof(primitive.name, entries, kinks, setting.assume)
-    )
+        message = f"running it on symbols took more than {3 * limit:g} s"
+        raise NotSymbolicError(message) from None
 
 
-def _claims(primitive: Any, setting: Setting) -> tuple[Region, list[Any], Any]:
+def _claims(primitive: Any, setting: Setting) -> tuple[Region, list[Any], list[Entry], Any]:
     from .region import Region
 
+    if setting.shapes:
+        region = Region(dict(zip("xyz", setting.shapes, strict=False)), setting.assume)
+        claims, values = _composite(primitive, setting, region)
+        return region, claims, [], values
     if isinstance(primitive, Elementwise):
-        shapes = dict.fromkeys("xyz"[: len(primitive.partials)], ())
-        region = Region(shapes, setting.assume)
+        region = Region(dict.fromkeys("xyzw"[: len(primitive.partials)], ()), setting.assume)
         return region, *_partials(primitive, region)
-    if not setting.shapes:
+    if not primitive.name.startswith("scipy.special"):
         raise NotSymbolicError("no setting is stated for it: it is not run on symbols")
-    region = Region(dict(zip("xyz", setting.shapes, strict=False)), setting.assume)
-    return region, *_composite(primitive, setting, region)
+    region = Region({"x": ()}, setting.assume)
+    claims, values = _composite(primitive, setting, region)
+    return region, claims, [], values
 
 
-def _partials(primitive: Elementwise, region: Region) -> tuple[list[Any], Any]:
+def _partials(primitive: Elementwise, region: Region) -> tuple[list[Any], list[Entry], Any]:
     """Each partial, as it stands in the table, on symbols."""
     from .claims import derivative_claims, fresh, outputs
 
     args = [fresh(v.array) for v in region.variables]
     out = primitive.impl(*args)
     values = outputs(out)
-    stated = [
-        (v, p.value(out, *args))
-        for v, p in zip(region.variables, primitive.partials, strict=True)
-        if p.text is not None or p.constant is None
-    ]
-    live = [(v, d) for v, d in stated if not v.integer]
-    return list(derivative_claims([v for v, _ in live], values, [d for _, d in live])), values
+    claims: list[Any] = []
+    unknown: list[Entry] = []
+    for v, p in zip(region.variables, primitive.partials, strict=True):
+        if v.integer or (p.text is None and p.constant is not None):
+            continue
+        try:
+            claims += derivative_claims([v], values, [p.value(out, *args)])
+        except MissingRuleError:
+            continue  # it has no derivative in this argument, and says so
+        except DualADError as e:
+            why = _why(e)
+            unknown.append(Entry("out", v.name, UNDECIDED, p.text, None, reason=why))
+    return claims, unknown, values
 
 
 def _composite(primitive: Composite, setting: Setting, region: Region) -> tuple[list[Any], Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,20 @@ import sympy
 from ..engine.tree import flatten
 from ..errors import ArgumentError, ShapeError
 from ..symbolic.calculus import derivative
-from ..symbolic.entries import is_complex, number
+from ..symbolic.entries import is_complex, number, real_and_imaginary
 from ..symbolic.value import Symbolic, entries_of, symbolic
 from .decide import Claim
 from .region import Variable
 
-__all__ = ["Values", "derivative_claims", "equality_claims", "jvp_claims", "outputs", "vjp_claims"]
+__all__ = [
+    "Values",
+    "derivative_claims",
+    "equality_claims",
+    "joined",
+    "jvp_claims",
+    "outputs",
+    "vjp_claims",
+]
 
 #: Name of an output -> its entries.
 Values = dict[str, np.ndarray]
@@ -139,21 +148,46 @@ def _owners(flat_values: list[tuple[str, Any]], cotangents: Any) -> dict[Any, tu
 
 def _part(e: Any, unit: Any) -> Any:
     """The real part, or for the unit I the imaginary part."""
-    if not is_complex(e):
-        return sympy.Integer(0) if unit == sympy.I else e
-    return sympy.expand_complex(e).as_real_imag()[unit == sympy.I]
+    return real_and_imaginary(e)[unit == sympy.I]
 
 
 # --- closed forms --------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Joint:
+    """Several arguments as one vector, in the order of their entries."""
+
+    name: str
+    array: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+
+def joined(variables: Sequence[Variable]) -> Variable | Joint:
+    """The one argument, or several as one vector."""
+    if len(variables) == 1:
+        return variables[0]
+    array = np.concatenate([v.array.ravel() for v in variables])
+    return Joint(", ".join(v.name for v in variables), array)
+
+
+def one_output(values: Values) -> tuple[str, np.ndarray]:
+    """The one output; a list or tuple of outputs of one shape is an array of them."""
+    shapes = {v.shape for v in values.values()}
+    if len(shapes) != 1:
+        raise ArgumentError("a gradient or Jacobian is claimed of a function with one output")
+    ((name, value), *more) = values.items()
+    return ("out", np.stack(list(values.values()))) if more else (name, value)
+
+
 def derivative_claims(
-    variables: Sequence[Variable], values: Values, claimed: Sequence[Any], order: int = 1
+    variables: Sequence[Variable | Joint], values: Values, claimed: Sequence[Any], order: int = 1
 ) -> Iterator[Claim]:
     """That arrays are the derivatives of one output: its axes first, then those of the input."""
-    if len(values) != 1:
-        raise ArgumentError("a gradient or Jacobian is claimed of a function with one output")
-    ((name, value),) = values.items()
+    name, value = one_output(values)
     if len(claimed) != len(variables):
         raise ArgumentError(
             f"{len(claimed)} derivatives are claimed by {len(variables)} arguments "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from inspect import CO_GENERATOR
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -54,10 +55,13 @@ class Deadline:
         sys.settrace(self.before)
 
     def watch(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """Called by Python at each call; Python stops tracing once it has raised."""
+        """Called by Python at each call; Python stops tracing once it has raised.
+
+        Generators are spared: one that is being closed would swallow the exception.
+        """
         self.left -= 1
         if self.left < 0:
-            if time.monotonic() > self.end:
+            if time.monotonic() > self.end and not frame.f_code.co_flags & CO_GENERATOR:
                 raise OutOfTime(f"{self.seconds:g} s")
             self.left = CALLS
         return None

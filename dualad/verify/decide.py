@@ -10,13 +10,19 @@ import sympy
 from ..symbolic.calculus import by_cases
 from ..symbolic.steps import LOCALLY_CONSTANT
 from .deadline import Deadline, OutOfTime
-from .numeric import Sampler
+from .numeric import POINTS, Sampler
 from .pieces import Piece, boundaries, can_vanish, impossible, pieces
 from .proof import PROVED, REFUTED, UNDECIDED, Counterexample, Entry
 from .region import Region
 from .tactics import CHEAP, roots_apart, why_zero
 
 __all__ = ["Claim", "decide"]
+
+
+#: Expressions of more operations are simplified only where a point of the region may lie.
+LARGE = 100
+#: At how many points equal expressions are compared nevertheless.
+FEW = 3
 
 
 @dataclass(frozen=True)
@@ -32,14 +38,16 @@ class Claim:
 def decide(claim: Claim, region: Region, limit: float, seed: int) -> Entry:
     """The verdict on a claim: numbers can only refute it, algebra can only prove it."""
     named = (claim.output, claim.input, claim.claimed, claim.exact)
-    both = by_cases(sympy.sympify(claim.claimed)), by_cases(sympy.sympify(claim.exact))
+    both: Any = tuple(
+        _on_region(sympy.sympify(e), region, limit) for e in (claim.claimed, claim.exact)
+    )
     sampler: Sampler | None = None
     steps: tuple[str, ...] = ()
     reason = f"no proof within {limit:g} s"
     try:
         with Deadline(limit):
-            sampler = Sampler(*both, region, seed)
-            found = _counterexample(sampler)
+            sampler = Sampler(both[0], both[1], region, seed)
+            found = _counterexample(sampler, FEW if _is_clear(*both) else POINTS)
             if found is None:
                 steps, reason, unproved = _proof(both[0] - both[1], region, sampler)
                 if unproved is not None and unproved.signs:
@@ -55,8 +63,30 @@ def decide(claim: Claim, region: Region, limit: float, seed: int) -> Entry:
     return Entry(*named[:2], verdict, *named[2:], steps=steps, numeric=numeric, reason=reason)
 
 
-def _counterexample(sampler: Sampler) -> Counterexample | None:
-    point = sampler.search()
+def _on_region(e: Any, region: Region, limit: float) -> Any:
+    """An expression by cases, without the cases that the region leaves out if there are many."""
+    signs: dict[Any, int] = {}
+    try:
+        with Deadline(limit):
+            for b in boundaries(e) if e.count_ops() > LARGE and region.positive else ():
+                for sign in (1, -1):
+                    if not can_vanish(b) and impossible([*region.positive, sign * b]):
+                        signs[b] = -sign
+            e = Piece(signs).of(e) if signs else e
+    except OutOfTime:
+        pass
+    return by_cases(e)
+
+
+def _is_clear(claimed: Any, exact: Any) -> bool:
+    """Whether the two are so nearly the same expression that numbers have little to say."""
+    difference = claimed - exact
+    small = difference.count_ops() <= LARGE
+    return difference == 0 or (small and why_zero(difference, ["expand"]) is not None)
+
+
+def _counterexample(sampler: Sampler, enough: int = POINTS) -> Counterexample | None:
+    point = sampler.search(enough)
     return None if point is None else sampler.counterexample(_shrunk(sampler, point))
 
 
@@ -66,7 +96,8 @@ def _counterexample_within(
     """A counterexample in a piece without proof, which may be too small to be met by chance."""
     known = set(region.symbols)
     positive = [p for p in piece.positive if p.free_symbols <= known]
-    return _counterexample(Sampler(*both, region.within(positive), seed))
+    part = region.within(positive).at(piece.equations())
+    return _counterexample(Sampler(*both, part, seed))
 
 
 def _shrunk(sampler: Sampler, point: dict[Any, Any]) -> dict[Any, Any]:
@@ -90,10 +121,13 @@ def _proof(
             return (), f"whether {b} = 0 was not decided", None
     steps: list[str] = []
     try:
-        for piece in pieces(difference):
+        for piece in pieces(difference, region.positive):
             here = piece.of(difference)
+            large = here.count_ops() > LARGE
+            if large and _empty(piece, region):
+                continue
             why = why_zero(here, CHEAP)
-            if why is None and _empty(piece, region):
+            if why is None and not large and _empty(piece, region):
                 continue
             if why is None:
                 why = why_zero(piece.parametrized(here, region))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import mpmath
 import sympy
+from sympy.core.relational import Relational
 
-from ..symbolic.steps import LOCALLY_CONSTANT, MPMATH
+from ..symbolic.digits import MPMATH
+from ..symbolic.steps import LOCALLY_CONSTANT
 from .pieces import boundaries, can_vanish
 from .proof import Counterexample, Numeric
 from .region import SIMPLE, Region
@@ -22,6 +25,8 @@ WORKING = 70
 #: A difference is real if it is larger than this and stays when the precision is doubled.
 NOTICED = mpmath.mpf(10) ** -40
 POINTS = 16
+#: How far away from a point another one is beside it.
+BESIDE = sympy.Rational(1, 10007)
 INFINITE = (sympy.zoo, sympy.oo, -sympy.oo)
 
 
@@ -45,6 +50,8 @@ class Sampler:
         self.edges = [b for b in boundaries(claimed - exact) if not can_vanish(b)]
         arguments = {u.args[0] for u in (claimed - exact).atoms(*LOCALLY_CONSTANT)}
         self.jumps = [u for u in arguments if any(not s.is_integer for s in u.free_symbols)]
+        #: edges that were met so often that they may have volume
+        self.thick: set[Any] = set()
         self.seen: list[dict[Any, Any]] = []
         self.worst = mpmath.mpf(0)
 
@@ -54,7 +61,7 @@ class Sampler:
             try:
                 at = [mpmath.mpf(int(point[s].p)) / int(point[s].q) for s in self.symbols]
                 a, b = (mpmath.mpmathify(v) for v in self.f(*at))
-            except (ArithmeticError, ValueError, TypeError, NotImplementedError):
+            except (ArithmeticError, ValueError, TypeError, NotImplementedError, NameError):
                 return None
             if not (mpmath.isfinite(a) and mpmath.isfinite(b)):
                 return None
@@ -65,49 +72,62 @@ class Sampler:
         imaginary = abs(mpmath.im(exact)) > NOTICED * (1 + abs(exact))
         return imaginary and not self.exact.has(sympy.I) and not self.claimed.has(sympy.I)
 
-    def gap(self, point: dict[Any, Any], digits: int = WORKING) -> Any:
-        """The difference at a point in units of the values, None where there is none."""
+    def gap(self, point: dict[Any, Any], digits: int = WORKING, unit: Any = 1) -> Any:
+        """The difference at a point, relative to the values where these exceed the unit.
+
+        None where there is none.
+        """
         pair = self.values(point, digits)
         if pair is None:
             return None
         with mpmath.workdps(digits):
             a, b = pair
-            return abs(a - b) / max(1, abs(a), abs(b))
+            return abs(a - b) / max(unit, abs(a), abs(b)) if a != b else mpmath.mpf(0)
 
     def differs(self, point: dict[Any, Any]) -> bool:
         """Whether the two values differ at a point, at two precisions."""
-        first = self.gap(point)
+        first = self.gap(point, unit=0)
         if first is None or first < NOTICED or self.on_an_edge(point):
             return False
-        second = self.gap(point, 2 * WORKING)
+        second = self.gap(point, 2 * WORKING, unit=0)
         return second is not None and abs(second - first) < first / 10**5
 
     def on_an_edge(self, point: dict[Any, Any]) -> bool:
         """Whether a point lies between pieces, where there is no derivative to compare with."""
-        return any(e.subs(point).is_zero for e in self.edges) or any(
-            u.subs(point).is_integer for u in self.jumps
-        )
+        return any(e.subs(point).is_zero for e in self.edges) or self.on_a_jump(point)
+
+    def on_a_jump(self, point: dict[Any, Any]) -> bool:
+        """Whether a step function jumps at a point."""
+        beside = {s: v if s.is_integer else v + BESIDE for s, v in point.items()}
+        return any((at := u.subs(point)).is_integer and u.subs(beside) != at for u in self.jumps)
 
     def vanishes(self, e: Any) -> bool:
-        """Whether an expression was zero at every point that was looked at."""
+        """Whether an expression was zero at a point that is on no edge by its looks."""
         with mpmath.workdps(WORKING):
             f = sympy.lambdify(self.symbols, e, modules=[MPMATH, "mpmath"])
-            return all(
+            return e in self.thick or any(
                 abs(f(*(mpmath.mpf(int(q[s].p)) / int(q[s].q) for s in self.symbols))) < NOTICED
                 for q in self.seen
             )
 
-    def search(self) -> dict[Any, Any] | None:
+    def search(self, enough: int = POINTS) -> dict[Any, Any] | None:
         """A point where the two differ; otherwise `seen` and `worst` say what was looked at."""
-        for point in self.region.points(self.symbols, self.seed, 40 * POINTS):
+        met: Counter[Any] = Counter()
+        random = self.region.points(self.symbols, self.seed, 40 * POINTS)
+        for point in itertools.chain(random, self._simple_points()):
             gap = self.gap(point)
-            if gap is None or self.on_an_edge(point):
+            if gap is None:
+                continue
+            at = [e for e in self.edges if e.subs(point).is_zero]
+            met.update(at)
+            self.thick |= {e for e in at if met[e] > 3 and not e.is_polynomial()}
+            if at or self.on_a_jump(point):
                 continue
             self.seen.append(point)
-            if gap > NOTICED and self.differs(point):
+            if self.differs(point):
                 return point
             self.worst = max(self.worst, gap)
-            if len(self.seen) >= POINTS or not self.symbols:
+            if len(self.seen) >= enough or not self.symbols:
                 return None
         return None
 
@@ -146,8 +166,19 @@ class Sampler:
             {str(s): str(v) for s, v in point.items()},
             mpmath.nstr(pair[0], DIGITS),
             mpmath.nstr(pair[1], DIGITS),
-            _short(self.claimed - self.exact),
+            self._difference(point),
         )
+
+    def _difference(self, point: dict[Any, Any]) -> str:
+        """The difference as an expression that holds on the piece in which a point lies."""
+        difference = self.claimed - self.exact
+        here = difference
+        for _ in range(difference.count(sympy.Piecewise)):
+            decided = {r: r.subs(point) for r in here.atoms(Relational)}
+            if not decided or any(d not in (sympy.true, sympy.false) for d in decided.values()):
+                break
+            here = here.xreplace(decided)
+        return _short(here) + ("" if here == difference else " near this point")
 
     def report(self) -> Numeric:
         """What was looked at without a difference."""

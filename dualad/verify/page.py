@@ -18,6 +18,16 @@ all real arguments of the domain, except on the kinks that are listed, with the 
 convention there. *undecided*: no proof, for the reason that is given; the ordinary tests compare
 these rules with other references at many points. A rule with arrays is proved for the shapes that
 the domain names. Rules are proved as formulas of exact numbers: rounding is not their subject.
+
+*linear*: the operation was run on arrays of symbols, and each entry of its result is a sum of
+symbols with constant factors; its transpose satisfies Re⟨w, L x⟩ = Re⟨transpose of w, x⟩ for all w
+and x, which compares these factors one by one. That holds for all values of the entries, and for
+the shapes, axes and indices that were run: those of other sizes are not proved.
+
+Of `scipy.special` the functions are here that SymPy knows. The domain leaves out where a rule
+sums a truncated series; what a rule has for an argument in which no derivative exists (an order
+that is a whole number) is not its subject. Functions that SymPy does not know are compared with
+mpmath by the ordinary tests.
 """
 
 

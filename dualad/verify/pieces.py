@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,8 +14,8 @@ from .region import Region
 
 __all__ = ["Piece", "boundaries", "can_vanish", "impossible", "pieces"]
 
-#: More boundaries than this are not combined.
-MOST = 7
+#: More pieces than this are not looked at.
+MOST = 200
 
 #: Which relations hold for which signs of left - right.
 HOLDS = {
@@ -44,18 +43,28 @@ class Piece:
         """Expressions that are positive here."""
         return [s * b for b, s in self.signs.items() if s]
 
+    def equations(self) -> dict[Any, Any]:
+        """The integers that have one value here: n - 3 = 0 says that n is 3."""
+        out = {}
+        for b, sign in self.signs.items():
+            free = b.free_symbols
+            if sign == 0 and len(free) == 1 and _linear(b, s := next(iter(free))) and s.is_integer:
+                out[s] = -b.coeff(s, 0) / b.coeff(s, 1)
+        return out
+
     def __str__(self) -> str:
         return " and ".join(f"{b} {'=><'[s]} 0" for b, s in self.signs.items())
 
     def of(self, e: Any) -> Any:
-        """An expression with its conditions decided."""
+        """An expression with its conditions decided, those that have a sign here."""
         truths = {}
         for r in e.atoms(Relational):
             b, flip = _boundary(r)
-            sign = 0 if b == 0 else _sign(b) or self.signs[b]
-            truths[r] = sympy.true if sign * flip in HOLDS[r.func] else sympy.false
+            sign = 0 if b == 0 else _sign(b) or self.signs.get(b)
+            if sign is not None:
+                truths[r] = sympy.true if sign * flip in HOLDS[r.func] else sympy.false
         decided = e.xreplace(truths)
-        return self.of(decided) if decided.atoms(Relational) else decided
+        return self.of(decided) if truths and decided.atoms(Relational) else decided
 
     def parametrized(self, e: Any, region: Region) -> Any:
         """The expression with positive symbols in place of those that the piece bounds.
@@ -126,13 +135,28 @@ def can_vanish(b: Any) -> bool:
     return b.has(*choosing, *LOCALLY_CONSTANT) or any(s.is_integer for s in b.free_symbols)
 
 
-def pieces(e: Any) -> Iterator[Piece]:
-    """Every combination of signs of the boundaries of an expression."""
-    at = boundaries(e)
-    if len(at) > MOST:
-        raise NotImplementedError(f"{len(at)} conditions give too many pieces")
-    for signs in itertools.product(*((1, -1, 0) if can_vanish(b) else (1, -1) for b in at)):
-        yield Piece(dict(zip(at, signs, strict=True)))
+def pieces(e: Any, positive: Sequence[Any] = ()) -> Iterator[Piece]:
+    """The combinations of signs of the boundaries of an expression.
+
+    A boundary is asked for its sign only where the expression still depends on it, and what
+    linear arithmetic shows to be empty beside `positive` is left out.
+    """
+    for count, piece in enumerate(_split(e, {}, list(positive))):
+        if count >= MOST:
+            raise NotImplementedError(f"its conditions give more than {MOST} pieces")
+        yield piece
+
+
+def _split(e: Any, signs: dict[Any, int], positive: list[Any]) -> Iterator[Piece]:
+    left = [b for b in boundaries(e) if b not in signs]
+    if not left:
+        yield Piece(signs)
+        return
+    b = min(left, key=lambda b: (b.count_ops(), str(b)))
+    for sign in (1, -1, 0) if can_vanish(b) else (1, -1):
+        part = Piece({**signs, b: sign})
+        if not (signs or positive) or not impossible([*positive, *part.positive]):
+            yield from _split(part.of(e), part.signs, positive)
 
 
 def impossible(positive: Sequence[Any]) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..autograd.custom_vjp import custom_vjp
 from ..autograd.function import Function
+from ..engine.tree import flatten
 from ..errors import ArgumentError
 from ..transforms.custom import custom_jvp
 
@@ -25,18 +28,6 @@ def is_function_class(subject: Any) -> bool:
     return isinstance(subject, type) and issubclass(subject, Function)
 
 
-def is_split(cls: type[Function]) -> bool:
-    """Whether forward takes no ctx, because setup_context does."""
-    return cls.setup_context is not Function.setup_context
-
-
-def rules_of(cls: type[Function]) -> tuple[Any, Any]:
-    """(jvp, backward), None for what the class does not define."""
-    jvp = cls.jvp if cls.jvp is not Function.jvp else None
-    back = next((f for f in (cls.backward, cls.vjp) if f is not Function.backward), None)
-    return jvp, back
-
-
 def name_of(subject: Any) -> str:
     """What a report calls it."""
     return getattr(subject, "__name__", None) or str(subject)
@@ -49,9 +40,8 @@ def shape_of(shape: Any) -> tuple[int, ...]:
 
 def is_expression(x: Any) -> bool:
     """Whether it is SymPy's."""
-    import sympy
-
-    return isinstance(x, (sympy.Basic, sympy.MatrixBase))
+    sympy = sys.modules.get("sympy")  # before it is imported, nothing is
+    return sympy is not None and isinstance(x, (sympy.Basic, sympy.MatrixBase))
 
 
 def argument_names(subject: Any, shapes: Mapping, fixed: Mapping) -> list[str]:
@@ -60,7 +50,7 @@ def argument_names(subject: Any, shapes: Mapping, fixed: Mapping) -> list[str]:
         return sorted(s.name for s in subject.free_symbols)
     target, skipped = subject, 0
     if is_function_class(subject):
-        target, skipped = subject.forward, 0 if is_split(subject) else 1
+        target, skipped = subject.forward, 0 if subject.is_split() else 1
     try:
         parameters = list(inspect.signature(target).parameters.values())[skipped:]
     except (TypeError, ValueError):
@@ -100,6 +90,8 @@ class Problem:
     ):
         self.subject, self.names, self.region, self.fixed = subject, names, region, fixed
         self.forward = subject if forward is None else forward
+        #: numbers in place of the symbols, to run the code at a point
+        self.point: dict[Any, Any] = {}
         self.by_name = {v.name: v for v in region.variables}
         wanted = list(self.by_name) if wrt is None else [wrt] if isinstance(wrt, str) else wrt
         if unknown := [n for n in wanted if n not in self.by_name]:
@@ -110,25 +102,34 @@ class Problem:
         """The arguments, in order: symbolic arrays of their own, and the fixed values."""
         from .claims import fresh
 
+        def given(array: np.ndarray) -> np.ndarray:
+            return np.frompyfunc(lambda e: e.xreplace(self.point), 1, 1)(array)
+
         return [
-            self.fixed[n] if n in self.fixed else fresh(self.by_name[n].array) for n in self.names
+            self.fixed[n] if n in self.fixed else fresh(given(self.by_name[n].array))
+            for n in self.names
         ]
 
     def call(self, f: Any) -> Any:
         """f of the symbols; an expression with its symbols replaced by those of that name."""
         if is_expression(f):
-            ours = {s.name: s for v in self.region.variables for s in v.symbols}
-            return f.xreplace({s: ours[s.name] for s in f.free_symbols if s.name in ours})
-        if isinstance(f, custom_jvp):
+            return self._with_our_symbols(f)
+        if isinstance(f, (list, tuple)):
+            return type(f)(map(self.call, f))
+        if isinstance(f, (custom_jvp, custom_vjp)):
             f = f.f
         return f(*self.arguments()) if callable(f) else f
+
+    def _with_our_symbols(self, e: Any) -> Any:
+        ours = {s.name: s.xreplace(self.point) for v in self.region.variables for s in v.symbols}
+        return e.xreplace({s: ours[s.name] for s in e.free_symbols if s.name in ours})
 
     def values(self) -> Values:
         """What the forward function gives."""
         from .claims import outputs
 
         if is_function_class(self.forward):
-            return self._run_function()[0]
+            return outputs(self._run_function()[0])
         return outputs(self.call(self.forward))
 
     def claims(self, values: Values, kind: str, claimed: Any) -> Iterator[Claim]:
@@ -138,19 +139,17 @@ class Problem:
         if kind == "equals":
             yield from claims.equality_claims(claims.outputs(self.call(claimed)), values)
         elif kind == "hessian":
-            self._one_argument("a Hessian")
-            yield from claims.derivative_claims(self.wrt, values, [self.call(claimed)], 2)
+            joint = [claims.joined(self.wrt)]
+            yield from claims.derivative_claims(joint, values, [self.call(claimed)], 2)
         elif kind == "derivative":
             parts = _one_for_each(self.call(claimed), self.wrt)
             yield from claims.derivative_claims(self.wrt, values, parts)
         elif isinstance(self.subject, custom_jvp):
             yield from self._custom_jvp(values)
+        elif isinstance(self.subject, custom_vjp):
+            yield from self._custom_vjp(values)
         else:
             yield from self._function(values)
-
-    def _one_argument(self, what: str) -> None:
-        if len(self.wrt) != 1:
-            raise ArgumentError(f"{what} is claimed of one argument: say which with wrt=")
 
     # --- custom_jvp ------------------------------------------------------------------------------
 
@@ -183,56 +182,94 @@ class Problem:
         }
         return [moving.get(n) for n in self.names]
 
+    # --- custom_vjp ------------------------------------------------------------------------------
+
+    def _custom_vjp(self, values: Values) -> Iterator[Claim]:
+        from . import claims
+
+        if self.subject._rule is None:
+            raise ArgumentError(
+                f"{name_of(self.subject)} has no rule: define one with defvjp(fwd, bwd)"
+            )
+        fwd, bwd = self.subject._rule
+        args = self.arguments()
+        still = [k % len(args) for k in self.subject.nondiff_argnums]
+        result = fwd(*args)
+        if not (isinstance(result, tuple) and len(result) == 2):
+            raise ArgumentError("a fwd rule returns (output, residuals)")
+        out, residuals = result
+        moving = [n for k, n in enumerate(self.names) if k not in still]
+
+        def shares(cotangents: list[np.ndarray]) -> list[Any]:
+            leaves = [claims.fresh(c) for c in cotangents]
+            given = flatten(out)[1].unflatten(leaves)
+            found = bwd(*(args[k] for k in still), residuals, given)
+            if not isinstance(found, tuple) or len(found) != len(moving):
+                raise ArgumentError(
+                    f"a bwd rule returns a tuple with one gradient for each of {moving}"
+                )
+            by_name = dict(zip(moving, found, strict=True))
+            return [by_name.get(v.name) for v in claims.differentiable(self.region.variables)]
+
+        yield from claims.vjp_claims(self.region.variables, values, shares)
+        yield from claims.equality_claims(claims.outputs(out), values)
+
     # --- Function --------------------------------------------------------------------------------
 
-    def _run_function(self) -> tuple[Values, Any, list[Any]]:
-        """(the outputs, ctx, the outputs as forward gave them)."""
-        from ..symbolic.value import Symbolic
-        from .claims import outputs
-        from .context import SymbolicContext
+    def _run_function(self) -> tuple[Any, Any, tuple]:
+        """(what forward gives, its context, the outputs one by one)."""
+        from ..symbolic.custom import run_forward
 
-        cls, args = self.subject, self.arguments()
-        ctx = SymbolicContext(tuple(isinstance(a, Symbolic) for a in args))
-        out = cls.forward(*args) if is_split(cls) else cls.forward(ctx, *args)
-        if is_split(cls):
-            cls.setup_context(ctx, tuple(args), out)
-        return outputs(out), ctx, list(out) if isinstance(out, tuple) else [out]
+        return run_forward(self.subject, tuple(self.arguments()), {})
 
     def _function(self, values: Values) -> Iterator[Claim]:
         from . import claims
 
-        jvp, back = rules_of(self.subject)
+        jvp, back = self.subject.rules()
         if jvp is None and back is None:
             raise ArgumentError(f"{name_of(self.subject)} has neither jvp nor backward to prove")
+        fixed = self._fixed_outputs(values)
         if jvp is not None:
-            yield from claims.jvp_claims(
+            for c in claims.jvp_claims(
                 self.region.variables, values, lambda t: self._jvp(jvp, values, t)
-            )
+            ):
+                if c.output.partition("[")[0] not in fixed:
+                    yield c
         if back is not None:
             both = jvp is not None
             for c in claims.vjp_claims(
                 self.region.variables, values, lambda c: self._backward(back, c)
             ):
                 label = f"{c.output} (backward)" if both else c.output
-                yield type(c)(label, c.input, c.claimed, c.exact)
+                if c.output.removeprefix("re ").removeprefix("im ").partition("[")[0] not in fixed:
+                    yield type(c)(label, c.input, c.claimed, c.exact)
+
+    def _fixed_outputs(self, values: Values) -> set[str]:
+        """The names of the outputs that forward marked as without derivative."""
+        _, ctx, outs = self._run_function()
+        if len(outs) != len(values):
+            return set()
+        return {n for n, o in zip(values, outs, strict=True) if not ctx.differentiable(o)}
 
     def _jvp(self, jvp: Callable[..., Any], values: Values, tangents: list[np.ndarray]) -> Values:
+        from ..symbolic.tensor_face import tensor_face
         from .claims import outputs
 
         _, ctx, _ = self._run_function()
         ctx.rule = "forward"
-        result = jvp(ctx, *self._moves(tangents))
+        result = jvp(ctx, *map(tensor_face, self._moves(tangents)))
         parts = result if isinstance(result, tuple) else (result,)
         zeros = [0 * v for v in values.values()]
         moved = [z if p is None else p for p, z in zip(parts, zeros, strict=True)]
         return outputs(tuple(moved) if len(values) > 1 or "out" not in values else moved[0])
 
     def _backward(self, back: Callable[..., Any], cotangents: list[np.ndarray]) -> list[Any]:
+        from ..symbolic.tensor_face import tensor_face
         from .claims import fresh
 
         _, ctx, _ = self._run_function()
         ctx.rule = "backward"
-        result = back(ctx, *map(fresh, cotangents))
+        result = back(ctx, *(tensor_face(fresh(c)) for c in cotangents))
         parts = result if isinstance(result, tuple) else (result,)
         if len(parts) < len(self.names):
             raise ArgumentError(

@@ -102,14 +102,18 @@ class Kink:
         where: the equation of the place.
         operation: what makes the kink.
         convention: the slope that this library gives there.
+        claim: what the claim gives there, compared with the convention; empty if that was not
+            looked at.
     """
 
     where: str
     operation: str
     convention: str
+    claim: str = ""
 
     def __str__(self) -> str:
-        return f"{self.where} ({self.operation}): {self.convention}"
+        told = f"{self.where} ({self.operation}): {self.convention}"
+        return f"{told}; {self.claim}" if self.claim else told
 
 
 @dataclass(frozen=True)

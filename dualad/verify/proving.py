@@ -6,11 +6,20 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..autograd.custom_vjp import custom_vjp
 from ..errors import ArgumentError
 from ..symbolic.errors import REMEDY, NotSymbolicError
 from ..symbolic.extra import symbolic_extra
 from ..transforms.custom import custom_jvp
-from .problem import Problem, argument_names, is_function_class, name_of, shape_of
+from .assumptions import PROPERTIES
+from .problem import (
+    Problem,
+    argument_names,
+    is_expression,
+    is_function_class,
+    name_of,
+    shape_of,
+)
 from .proof import Proof
 
 __all__ = ["prove"]
@@ -31,7 +40,7 @@ def prove(
     shapes: Mapping[str, tuple[int, ...] | int] | None = None,
     fixed: Mapping[str, Any] | None = None,
     wrt: str | Sequence[str] | None = None,
-    assume: str | Iterable[str] = (),
+    assume: Any = (),
     limit: float = 10.0,
     seed: int = 0,
     name: str | None = None,
@@ -45,8 +54,8 @@ def prove(
     zero; *undecided*, with what a check in 50-digit arithmetic at random points has seen.
 
     Args:
-        subject: a `custom_jvp` function; a `Function` class with jvp, backward or both; a
-            function or SymPy expression with one of the claims below; a pair (f, jac).
+        subject: a `custom_jvp` or `custom_vjp` function; a `Function` class with jvp, backward
+            or both; a function or SymPy expression with one of the claims below; a pair (f, jac).
         derivative: the claimed gradient or Jacobian of f: a function of the same arguments, or a
             SymPy expression or Matrix. Its axes are those of the output, then of the input.
         gradient, jacobian: the same by name.
@@ -57,8 +66,10 @@ def prove(
         shapes: name of an argument -> its shape; arguments are single numbers otherwise.
         fixed: name of an argument -> the value it has; no derivative is asked of it.
         wrt: the arguments by which a gradient, Jacobian or Hessian is claimed; default all.
-        assume: statements about the arguments: "x > 0", "0 < p < 1", "n integer", "z complex",
-            "a != b". Nothing is claimed on the boundary of what they describe.
+        assume: what holds of the arguments: "x > 0", "0 < p < 1", "n integer", "z complex",
+            "a != b", one text or several; or a dict such as {"x": "positive", "p": (0, 1)}; or
+            SymPy relations. What SymPy's symbols are known to be is assumed as well. Nothing is
+            claimed on the boundary of what is described.
         limit: seconds for one entry; when they are over it is undecided.
         seed: of the random points.
         name: what the report calls the subject.
@@ -81,20 +92,22 @@ def prove(
     """
     symbolic_extra()
     from ..symbolic.numerals import noted
+    from ..symbolic.partial import watching
     from .deadline import Deadline, OutOfTime
     from .decide import decide
+    from .domain import without_value
     from .kinks import kinks_of
     from .region import Region
 
-    if isinstance(subject, tuple) and len(subject) == 2:
+    if isinstance(subject, (tuple, list)) and len(subject) == 2:
         subject, derivative = subject
     claimed = _the_claim(subject, derivative, gradient, jacobian, hessian, equals)
     names = argument_names(subject, shapes or {}, fixed or {})
     sizes = {n: shape_of((shapes or {}).get(n, ())) for n in names if n not in (fixed or {})}
-    region = Region(sizes, (assume,) if isinstance(assume, str) else assume)
+    region = Region(sizes, [*_of_symbols((subject, *(c for c in claimed[1:])), names), assume])
     problem = Problem(subject, names, region, fixed or {}, wrt, forward)
     try:
-        with Deadline(RUNNING * limit), noted() as readings, _on_symbols():
+        with Deadline(RUNNING * limit), noted() as readings, watching() as partial, _on_symbols():
             values = problem.values()
             claims = list(problem.claims(values, *claimed))
     except OutOfTime:
@@ -103,8 +116,27 @@ def prove(
             f"shapes; or {REMEDY}"
         ) from None
     entries = tuple(decide(c, region, limit, seed) for c in claims)
-    kinks = kinks_of((e for v in values.values() for e in v.ravel()), region)
+
+    def run(point: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
+        problem.point = point
+        there = problem.values()
+        flat = [e for v in there.values() for e in v.ravel()]
+        return flat, [c.claimed for c in problem.claims(there, *claimed)]
+
+    if partial:
+        entries = without_value(entries, run, partial, region, limit, seed)
+    kinks = kinks_of(values, region, entries)
     return Proof(name or name_of(subject), entries, kinks, region.assume, readings)
+
+
+def _of_symbols(expressions: Iterable[Any], names: Sequence[str]) -> Iterator[str]:
+    """What the symbols of SymPy expressions are declared to be."""
+    for e in filter(is_expression, expressions):
+        for s in sorted(e.free_symbols, key=str):
+            yield from (
+                f"{s.name} {word}" for word in PROPERTIES
+                if s.name in names and word in s._assumptions_orig and s._assumptions_orig[word]
+            )  # fmt: skip
 
 
 def _the_claim(subject: Any, *claims: Any) -> tuple[str, Any]:
@@ -114,11 +146,11 @@ def _the_claim(subject: Any, *claims: Any) -> tuple[str, Any]:
         raise ArgumentError("prove takes one claim at a time: a derivative, hessian= or equals=")
     if given:
         return given[0]
-    if isinstance(subject, custom_jvp) or is_function_class(subject):
+    if isinstance(subject, (custom_jvp, custom_vjp)) or is_function_class(subject):
         return "rule", None
     raise ArgumentError(
         f"there is nothing to prove about {name_of(subject)}: give its claimed derivative, "
-        "hessian= or equals=, or pass a custom_jvp function or a Function class"
+        "hessian= or equals=, or pass a custom_jvp or custom_vjp function or a Function class"
     )
 
 

@@ -6,7 +6,8 @@ import ast
 import copy
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,9 @@ import sympy
 from sympy import Rational
 
 from ..errors import ArgumentError
+from .assumptions import PROPERTIES, statements
 
 __all__ = ["Region", "Variable"]
-
-#: Words that may stand behind a name.
-PROPERTIES = ("real", "positive", "negative", "nonnegative", "nonzero", "integer", "complex")
 
 #: The numbers that counterexamples are made of, the simplest first.
 SIMPLE = tuple(map(Rational, "0 1 -1 2 -2 1/2 -1/2 3 -3 1/3 -1/3 3/2 -3/2 1/4 3/4 4 5".split()))
@@ -36,7 +35,7 @@ class Variable:
 
     def __init__(self, name: str, shape: tuple[int, ...], words: set[str]):
         self.name, self.shape = name, shape
-        self.integer = "integer" in words
+        self.integer = bool(words & {"integer", "even", "odd"})
         self.array = np.empty(shape, object)
         self.parts: list[tuple[str, list[tuple[Any, Any]]]] = []
         facts = dict.fromkeys(words - {"complex", "real"}, True)
@@ -61,11 +60,12 @@ class Region:
 
     Args:
         shapes: name -> shape of each argument.
-        assume: statements such as "x > 0", "0 < p < 1", "n integer", "z complex", "a != b".
+        assume: statements such as "x > 0", "0 < p < 1", "n integer", "z complex", "a != b", in
+            any of the forms of `statements`.
     """
 
-    def __init__(self, shapes: Mapping[str, tuple[int, ...]], assume: Iterable[str] = ()):
-        self.assume = tuple(assume)
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], assume: Any = ()):
+        self.assume = statements(assume)
         words: dict[str, set[str]] = {n: set() for n in shapes}
         comparisons: list[str] = []
         for text in self.assume:
@@ -84,6 +84,8 @@ class Region:
         self.positive: list[Any] = []
         #: pairs of expressions that differ
         self.different: list[Any] = []
+        #: symbols that have one value only
+        self.given: dict[Any, Any] = {}
         for text in comparisons:
             self._compare(text)
 
@@ -138,14 +140,22 @@ class Region:
         part.positive = [*self.positive, *positive]
         return part
 
+    def at(self, values: Mapping[Any, Any]) -> Region:
+        """The part of the region in which some symbols have these values."""
+        part = copy.copy(self)
+        part.given = {**self.given, **values}
+        return part
+
     def has(self, point: Mapping[Any, Any]) -> bool:
         """Whether a point lies in the region."""
         for s, v in point.items():
-            if s.is_integer and not v.is_integer:
+            if (s.is_integer and not v.is_integer) or self.given.get(s, v) != v:
                 return False
             if (s.is_positive and v <= 0) or (s.is_negative and v >= 0):
                 return False
-            if (s.is_nonnegative and v < 0) or (s.is_nonzero and v == 0):
+            if (s.is_nonnegative and v < 0) or (s.is_nonpositive and v > 0):
+                return False
+            if (s.is_nonzero and v == 0) or (s.is_even and v % 2) or (s.is_odd and not v % 2):
                 return False
         at = dict(point)
         return all(bool(p.subs(at) > 0) for p in self.positive) and not any(
@@ -157,7 +167,10 @@ class Region:
         rng = random.Random(seed)
         bounds = {s: self.bounds(s) for s in symbols}
         for _ in range(tries):
-            point = {s: _coordinate(rng, s, *bounds[s]) for s in symbols}
+            point = {
+                s: self.given[s] if s in self.given else _coordinate(rng, s, *bounds[s])
+                for s in symbols
+            }
             if self.has(point):
                 yield point
 
@@ -213,8 +226,13 @@ def _coordinate(rng: random.Random, s: Any, low: Any, high: Any) -> Any:
         last = int(sympy.floor(high)) if high.is_finite else first + 9
         return sympy.Integer(rng.randint(first, max(first, last)))
     if low.is_finite and high.is_finite:
-        return Rational(low) + Rational(high - low) * Rational(rng.randint(1, 60), 61)
+        return _near(low) + _near(high - low) * Rational(rng.randint(1, 60), 61)
     away = Rational(rng.randint(1, 60), rng.choice((7, 11, 13, 16)))
     if low.is_finite:
-        return Rational(low) + away
-    return Rational(high) - away if high.is_finite else away * rng.choice((-1, 1))
+        return _near(low) + away
+    return _near(high) - away if high.is_finite else away * rng.choice((-1, 1))
+
+
+def _near(bound: Any) -> Any:
+    """A bound as a rational number, if it is none close to it."""
+    return bound if bound.is_Rational else Rational(Fraction(float(bound)).limit_denominator(999))

@@ -50,8 +50,31 @@ def _logarithms(e: Any) -> Any:
     return sympy.simplify(sympy.expand(e))
 
 
+def _polar(e: Any) -> Any:
+    """Two symbols in whose angle the expression is written, as r cos t and r sin t."""
+    for angle in e.atoms(sympy.atan2):
+        y, x = angle.args
+        if x.is_Symbol and y.is_Symbol:
+            r, t = sympy.Dummy("r", positive=True), sympy.Dummy("t", real=True)
+            e = e.xreplace({angle: t}).xreplace({x: r * sympy.cos(t), y: r * sympy.sin(t)})
+            square = sympy.expand((r * sympy.cos(t)) ** 2 + (r * sympy.sin(t)) ** 2)
+            e = e.xreplace({square: r**2})
+    return sympy.simplify(sympy.expand_trig(sympy.simplify(e)))
+
+
 def _special(e: Any) -> Any:
+    e = e.replace(sympy.polygamma, lambda n, x: sympy.polygamma(n, x).rewrite(sympy.zeta))
     return sympy.simplify(sympy.expand_func(sympy.gammasimp(e)))
+
+
+def _lambert(e: Any) -> Any:
+    """The symbol under LambertW as t exp(t), which gives t."""
+    for w in e.atoms(sympy.LambertW):
+        (x,) = w.args
+        if x.is_Symbol and x.is_positive:
+            t = sympy.Dummy("t", positive=True)
+            e = e.xreplace({w: t}).xreplace({x: t * sympy.exp(t)})
+    return sympy.simplify(e)
 
 
 #: name -> what brings an expression nearer to zero.
@@ -64,6 +87,8 @@ TACTICS: dict[str, Callable[[Any], Any]] = {
     "write with exp": _exponentials,
     "expand logarithms": _logarithms,
     "functional equations": _special,
+    "polar coordinates": _polar,
+    "inverse of x exp(x)": _lambert,
 }
 
 

@@ -1,13 +1,14 @@
 """An expression as a NumPy function: its values, its derivatives, and what it refuses."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pytest
 import sympy
 
 import dualad
-from dualad.symbolic import from_sympy
+from dualad.symbolic import NotSymbolicError, from_sympy
 
 x, y = sympy.symbols("x y")
 EXPRESSIONS = [
@@ -83,3 +84,26 @@ def test_every_symbol_must_be_an_argument(symbols):
 def test_the_number_of_arguments_is_checked():
     with pytest.raises(dualad.DualADError, match="takes 2 arguments"):
         from_sympy(x + y, "x y")(1.0)
+
+
+def test_ties_share_evenly_as_everywhere_in_the_library():
+    f = from_sympy(sympy.Max(sympy.Symbol("x"), sympy.Symbol("y")), "x y")
+    assert f.gradient(2.0, 2.0) == (0.5, 0.5) and dualad.grad(f)(2.0, 2.0) == 0.5
+
+
+def test_a_list_of_expressions_is_a_vector():
+    x, y = sympy.symbols("x y")
+    assert from_sympy([x * y, x], "x y")(2.0, 3.0).tolist() == [6.0, 2.0]
+
+
+def test_a_function_may_be_pickled():
+    x = sympy.Symbol("x")
+    assert pickle.loads(pickle.dumps(from_sympy(x**2, "x")))(3.0) == 9.0
+
+
+def test_what_numpy_or_sympy_does_not_know_is_named():
+    x = sympy.Symbol("x")
+    with pytest.raises(NotSymbolicError, match="no counterpart of LambertW"):
+        from_sympy(sympy.LambertW(x), "x")(1.0)
+    with pytest.raises(NotSymbolicError, match="does not know the derivative"):
+        dualad.grad(from_sympy(sympy.zeta(x, 2), "x"))(2.5)

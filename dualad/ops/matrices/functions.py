@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
+from ...engine.direction import constant
 from ...engine.primitive import Composite, Linear
 from ...engine.traced import Spec, TracedArray, raw
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
 from ..dropin import drop_in, is_tracked, matrix, operand
-from ..eigen import eig, ties
+from ..eigen import eig, smooth_eig, ties
 from ..linalg import adjoint
 from .equations import sylvester
 
@@ -280,12 +281,13 @@ def _funm(A: Any, func: Callable[[Any], Any], disp: Any = True) -> Any:
 def _by_eigenvectors(A: Any, func: Callable[[Any], Any], disp: Any) -> Any:
     _value_only(disp, "funm")
     A = matrix(A, "A")
-    w, v = eig(A)
+    w, v = eig(constant(A))
     if np.any(raw(ties(w)) & ~np.eye(w.shape[-1], dtype=bool)):
         raise SingularPointError(
             "scipy.linalg.funm has no derivative rule at repeated eigenvalues: use expm, logm, "
             "sqrtm, fractional_matrix_power, cosm and their kin, which have one everywhere."
         )
+    w, v = smooth_eig(A, w, v)
     out = (v * func(w + 0j)) @ np.linalg.inv(v)
     eps = np.finfo(out.dtype).eps
     rounding = (1e6 if eps < 1e-12 else 1e3) * eps  # SciPy's limits

@@ -17,11 +17,10 @@ from ...engine.primitive import Composite, Opaque
 from ...engine.traced import raw
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, matrix, operand
-from ..eigen import ties
+from ..eigen import smooth_eig, ties
 from ..factorizations import qr_rule
 from ..linalg import adjoint, diagonal_of, real_dtype
 from ..products import conj
-from .spectra import eig_given
 
 __all__ = [
     "hessenberg",
@@ -271,7 +270,7 @@ def schur(a: Any, output: str = "real", sort: Any = None) -> tuple:
             "scipy.linalg.schur has no derivative here: eigenvalues are repeated, and the Schur "
             "vectors jump. Take dualad.stop_gradient(a), or a function of the matrix itself."
         )
-    q, r = np.linalg.qr(eig_given(a, w, v)[1])
+    q, r = np.linalg.qr(smooth_eig(a, w, v)[1])
     pivots = constant(diagonal_of(r))
     z = _with_value(q * (pivots / np.abs(pivots)), plain_z)
     t = _with_value(np.triu(adjoint(z) @ a @ z), plain_t)

@@ -17,7 +17,7 @@ from ...engine.primitive import Composite, Opaque
 from ...engine.traced import raw
 from ...errors import NotDifferentiableError
 from ..dropin import drop_in, matrix, operand
-from ..eigen import _eig_rule, _eigh_given, adapted, direction_at_ties, ties
+from ..eigen import _eigh_given, adapted, direction_at_ties, smooth_eig, ties
 from ..linalg import adjoint, inverse_for
 from ..products import conj
 from ..structure import sum_axes
@@ -28,7 +28,6 @@ from .triangular import solve_triangular
 __all__ = [
     "eig",
     "eig_banded",
-    "eig_given",
     "eigh",
     "eigh_tridiagonal",
     "eigvals",
@@ -249,15 +248,6 @@ def _plain_eig(a: Any, *b: Any, left: bool) -> tuple:
 
 
 _general = Opaque(_plain_eig, name="scipy.linalg.eig", builtin=False)
-eig_given = Composite(
-    lambda a, w, v: (w, v),
-    lambda t, out, a, w, v: _eig_rule(t, out, a),
-    None,
-    None,
-    batch=lambda args, mine: eig_given(*args),
-    name="scipy.linalg.eig_given",
-    builtin=False,
-)
 
 
 def _left_vectors(v: Any, like: Any) -> Any:
@@ -271,7 +261,7 @@ def _left_vectors(v: Any, like: Any) -> Any:
     return rows * (wanted * conj(pivot) / np.abs(pivot))
 
 
-def _eig(a: Any, b: Any, left: bool, homogeneous: bool) -> tuple:
+def _eig(a: Any, b: Any, left: bool, homogeneous: bool, vectors: bool = True) -> tuple:
     a = matrix(a)
     given = (constant(a),) if b is None else (constant(a), constant(matrix(b, "b")))
     w, v, like = _general(*given, left=left)
@@ -285,7 +275,7 @@ def _eig(a: Any, b: Any, left: bool, homogeneous: bool) -> tuple:
             )
         inverse_for(b, "scipy.linalg.eig with a singular b")
         a = np.linalg.solve(matrix(b, "b"), a)
-    w, v = eig_given(a, w, v)
+    w, v = smooth_eig(a, w, v, vectors)
     return w, v, _left_vectors(v, like) if left else None
 
 
@@ -301,7 +291,7 @@ def eig(
 
     Raises SingularPointError where a derivative is taken at a defective matrix.
     """
-    w, v, rows = _eig(a, b, left, homogeneous_eigvals)
+    w, v, rows = _eig(a, b, left, homogeneous_eigvals, left or right)
     if homogeneous_eigvals:
         w = np.stack([w, np.ones(w.shape, w.dtype)])
     chosen = [w, *([rows] if left else []), *([v] if right else [])]
