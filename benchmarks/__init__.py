@@ -1,7 +1,9 @@
 """The project's own benchmarks: what a derivative costs, in evaluations of the function itself.
 
-python -m benchmarks                     a table, beside every peer that is installed
-python -m benchmarks --quick             the same in half a minute
-python -m benchmarks --json run.json     keep the run
-python -m benchmarks --compare run.json  what became slower since
+python -m benchmarks                    a table, beside every peer that is installed
+python -m benchmarks --quick            the same in a minute, without the long ones
+python -m benchmarks --only mlp ops     workloads whose names begin so
+python -m benchmarks --compare          what became slower since the stored run
+python -m benchmarks --json run.json    keep the run
+python -m benchmarks --page page.md     write the page of the documentation
 """

@@ -9,7 +9,11 @@ from typing import Any
 from ..errors import DualADError
 
 __all__ = [
+    "CheckError",
+    "EventError",
     "ModelError",
+    "NotIdentifiableError",
+    "NotIdentifiableWarning",
     "ParameterError",
     "SensitivityError",
     "SensitivityWarning",
@@ -36,8 +40,24 @@ class ModelError(SensitivityError):
         self.t, self.y = t, y
 
 
+class EventError(SensitivityError):
+    """An event has no time, or its time no derivative: it is touched, or comes without end."""
+
+
+class NotIdentifiableError(SensitivityError):
+    """Parameters cannot be told apart by what is observed."""
+
+
+class CheckError(SensitivityError):
+    """A derivative disagrees with what an independent method found."""
+
+
 class SensitivityWarning(UserWarning):
     """A result that is right but may not mean what it seems to."""
+
+
+class NotIdentifiableWarning(SensitivityWarning):
+    """Parameters cannot be told apart by what is observed; a result holds for the others."""
 
 
 def unknown_name(what: str, name: Any, known: Iterable[str]) -> str:

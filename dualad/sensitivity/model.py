@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..engine.traced import as_value
-from ..errors import DualADError
-from .errors import ModelError
+from ..errors import DualADError, LostDerivativeError
+from .errors import ModelError, SensitivityError
+from .function_model import own_line
 from .parameters import ModelParameters, Parameters
+from .pushing import gathered
 
-__all__ = ["Model", "state_vector"]
+__all__ = ["Model", "NotFiniteError", "plain", "sealed", "start_of", "state_vector"]
+
+
+class NotFiniteError(ModelError):
+    """What the model gave is not finite."""
+
+
+def start_of(y0: Callable[[Any], Any], p: ModelParameters) -> Any:
+    """What y0(p) gives, traced or not."""
+    try:
+        return y0(p)
+    except Exception as error:
+        raise ModelError(failure("y0", y0, dropped(error) or error, error)) from error
+
+
+def failure(name: str, f: Any, error: BaseException, raised: BaseException) -> str:
+    """An exception of a function of the user's, with the line of its code."""
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return f"{name}{own_line(f, raised)}: {type(error).__name__}: {text}"
 
 
 def state_vector(value: Any) -> Any:
@@ -31,55 +50,102 @@ def state_vector(value: Any) -> Any:
 
 
 class Model:
-    """The right-hand side f(t, y, p) of a system of n states, checked.
+    """The right-hand side f(t, y, p) of n states, and m integrands g(t, y, p), checked.
+
+    An integral is one more state, whose slope is the integrand; the user's functions do not see
+    it. `rows` are the names of all n + m.
 
     Args:
         rhs: the function, written in NumPy; p gives the parameters by name.
         parameters: the values of all parameters.
         states: the names of the states.
+        integrals: the integrands, by name.
     """
 
-    def __init__(self, rhs: Callable[..., Any], parameters: Parameters, states: tuple[str, ...]):
+    def __init__(
+        self,
+        rhs: Callable[..., Any],
+        parameters: Parameters,
+        states: tuple[str, ...],
+        integrals: Mapping[str, Callable[..., Any]] | None = None,
+    ):
         self.rhs, self.parameters, self.states = rhs, parameters, states
+        self.integrals = dict(integrals or {})
+        self.rows = (*states, *self.integrals)
+        self.fixed = dict(parameters)
         self.name = getattr(rhs, "__name__", type(rhs).__name__)
 
-    def __call__(self, t: float, y: Any, moving: Mapping[str, Any]) -> Any:
-        """dy/dt, where the parameters named in `moving` have other, maybe traced, values."""
-        p = ModelParameters({**self.parameters, **moving})
-        try:
-            out = self.rhs(t, y, p)
-        except Exception as error:
-            raise self.failure(t, error) from error
-        try:
-            out = as_value(out, f"what {self.name} returned")
-        except (DualADError, ValueError) as error:
-            raise ModelError(f"{self.name} at t = {t:g}: {error}") from error
+    def __call__(self, t: Any, y: Any, moving: Mapping[str, Any]) -> Any:
+        """dy/dt and the integrands, where the parameters in `moving` have other values."""
+        p = ModelParameters({**self.fixed, **moving})
+        y = sealed(y)
+        if not self.integrals:
+            return self.slopes(t, y, p)
+        y = y[: len(self.states)]
+        rates = [self.scalar(name, g, t, y, p) for name, g in self.integrals.items()]
+        return np.concatenate([self.slopes(t, y, p), np.stack(rates)])
+
+    def slopes(self, t: Any, y: Any, p: ModelParameters) -> Any:
+        """dy/dt, of shape (n,)."""
+        out = self.value(self.name, self.rhs, t, y, p)
         if out.shape != (len(self.states),):
             raise ModelError(
-                f"{self.name} returned shape {out.shape} at t = {t:g}; there are "
+                f"{self.name} returned shape {out.shape} at t = {plain(t):g}; there are "
                 f"{len(self.states)} states ({', '.join(self.states)}), so it must be "
                 f"{(len(self.states),)}"
             )
         return out
 
-    def failure(self, t: float, error: Exception) -> ModelError:
+    def scalar(self, name: str, g: Callable[..., Any], t: Any, y: Any, p: ModelParameters) -> Any:
+        """One number g(t, y, p), traced or not."""
+        out = self.value(name, g, t, y, p)
+        if out.shape == (1,):
+            out = out[0]
+        if out.shape != ():
+            raise ModelError(
+                f"{name} returned shape {out.shape} at t = {plain(t):g}; it must be one number"
+            )
+        if out.dtype.kind not in "fiu":
+            raise ModelError(
+                f"{name} returned {out.dtype} at t = {plain(t):g}; it must be a real number"
+            )
+        return out if out.dtype.kind == "f" else np.float64(out)
+
+    def value(self, name: str, f: Callable[..., Any], t: Any, y: Any, p: ModelParameters) -> Any:
+        """What a function of the user's returned, as an array of real numbers."""
+        try:
+            out = f(t, y, p)
+        except SensitivityError:
+            raise
+        except Exception as error:
+            raise self.failure(t, error, f, name) from error
+        if out is None:
+            raise ModelError(
+                f"{name} at t = {plain(t):g} returned None: is a return statement missing?"
+            )
+        try:
+            return as_value(gathered(out), f"what {name} returned")
+        except (DualADError, ValueError) as error:
+            raise ModelError(f"{name} at t = {plain(t):g}: {error}") from error
+
+    def failure(
+        self, t: Any, error: Exception, f: Any = None, name: str | None = None
+    ) -> ModelError:
         """An exception of the model's own, with the line of its code."""
-        source = getattr(getattr(self.rhs, "__code__", None), "co_filename", None)
-        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == source]
-        place = f" (line {own[-1].lineno} of {own[-1].filename}: {own[-1].line})" if own else ""
-        text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        return ModelError(f"{self.name} at t = {t:g}{place}: {type(error).__name__}: {text}")
+        what = f"{name or self.name} at t = {plain(t):g}"
+        return ModelError(
+            failure(what, self.rhs if f is None else f, dropped(error) or error, error)
+        )
 
     def try_out(self, t: float, y: np.ndarray) -> None:
         """One plain call, before any integration: shape, dtype, finite values, no side effects."""
         given = y.copy()
-        out = self(t, given, {})
-        if out.dtype.kind not in "fiu":
-            raise ModelError(f"{self.name} returned {out.dtype} at t = {t:g}, not real numbers")
+        p = ModelParameters(self.fixed)
+        returned = self.value(self.name, self.rhs, t, given[: len(self.states)], p)
+        self.require_floats(t, returned)
         if not np.array_equal(given, y):
-            raise ModelError(
-                f"{self.name} writes into the state that it is given: copy it first (y = y.copy())"
-            )
+            raise self.writes()
+        out = np.asarray(self(t, given, {}), float)
         self.require_finite(t, y, out, self.name)
         if not np.array_equal(out, self(t, y.copy(), {})):
             raise ModelError(
@@ -87,19 +153,61 @@ class Model:
                 f"not keep a state of its own or draw random numbers"
             )
 
+    def require_floats(self, t: float, out: Any) -> None:
+        """Real numbers; an integer array has cut off what was stored into it."""
+        if out.dtype.kind not in "fiu":
+            raise ModelError(f"{self.name} returned {out.dtype} at t = {t:g}, not real numbers")
+        if out.dtype.kind in "iu":
+            raise ModelError(
+                f"{self.name} returned integers ({out.dtype}) at t = {t:g}: an array of integers "
+                f"cuts off what is stored into it; make it of floats (1.0 for 1, "
+                f"np.zeros_like(y) for a buffer)"
+            )
+
+    def writes(self) -> ModelError:
+        return ModelError(
+            f"{self.name} writes into the state that it is given: copy it first (y = y.copy())"
+        )
+
     def require_finite(self, t: float, y: Any, values: np.ndarray, what: str) -> None:
-        """values, one row a state, must hold no NaN and no infinity."""
+        """values, one row a state or integral, must hold no NaN and no infinity."""
         bad = [
             name
-            for name, row in zip(self.states, np.asarray(values), strict=True)
+            for name, row in zip(self.rows, np.asarray(values), strict=True)
             if not np.all(np.isfinite(row))
         ]
         if bad:
-            raise ModelError(self.not_finite(t, y, what, bad), t, y)
+            raise NotFiniteError(self.not_finite(t, y, what, bad), t, y)
 
     def not_finite(self, t: float, y: Any, what: str, bad: list[str]) -> str:
         """The sentence that says where, for which state and which parameters."""
-        at = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.states, np.asarray(y), strict=True))
+        values = np.asarray(y)[: len(self.states)]
+        pairs = list(zip(self.states, values, strict=True))
+        at = ", ".join(f"{n} = {v:.6g}" for n, v in pairs[:12]) + ", ..." * (len(pairs) > 12)
         p = ", ".join(f"{n} = {v:.6g}" for n, v in self.parameters.items())
         where = f"at t = {t:g}; state: {at}; parameters: {p}"
         return f"{what} is not finite for {', '.join(bad)} {where}"
+
+
+def sealed(y: Any) -> Any:
+    """A plain state that the user's function cannot write into; a traced one copies by itself."""
+    if type(y) is np.ndarray:
+        y = y.view()
+        y.flags.writeable = False
+    return y
+
+
+def dropped(error: BaseException | None) -> Exception | None:
+    """The lost derivative that NumPy has made another error of, when it stored into an array."""
+    while error is not None:
+        if isinstance(error, LostDerivativeError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def plain(t: Any) -> float:
+    """A time for a message, traced or not."""
+    while hasattr(t, "primal"):
+        t = t.primal
+    return float(t)

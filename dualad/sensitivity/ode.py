@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .errors import ModelError, ParameterError
+from .assemble import first_order
+from .errors import SensitivityError, SensitivityWarning, unknown_name
+from .events import named
 from .extras import extra
+from .initial_value import InitialValueProblem
+from .mass import with_mass
 from .model import Model
 from .parameters import Parameters
-from .progress import Progress
-from .question import absolute_tolerance, initial_state, output_times, scales, span
+from .question import (
+    absolute_tolerance,
+    functions_by_name,
+    initial_state,
+    output_times,
+    relative_tolerance,
+    scales,
+    sensitivity_atol,
+    sensitivity_rtol,
+    span,
+)
+from .repetition import add_comparison, repetition
 from .result import TimeSensitivities
-from .stepper import counting, solver_class, takes_jacobian
-from .variational import VariationalSystem
+from .second_order import second_order
+from .stepper import solver_class
 
 __all__ = ["ode"]
 
@@ -24,18 +38,34 @@ __all__ = ["ode"]
 def ode(
     rhs: Callable[..., Any],
     y0: Any,
-    params: Mapping[str, float],
-    t_span: Sequence[float],
+    params: Mapping[str, Any],
+    t_span: Any,
     *,
     t_eval: Any = None,
     wrt: Iterable[str] | None = None,
     states: Sequence[str] | None = None,
+    outputs: Mapping[str, Callable[..., Any]] | Sequence[str] | None = None,
+    integrals: Mapping[str, Callable[..., Any]] | None = None,
+    events: Any = (),
+    order: int = 1,
     method: str | type = "Radau",
     rtol: float = 1e-6,
     atol: Any = 1e-9,
+    sens_rtol: Any = None,
+    sens_atol: Any = None,
+    error_control: str = "full",
     pscale: Mapping[str, float] | None = None,
+    corrector: str | None = None,
+    jac: Any = "ad",
+    jac_sparsity: Any = None,
+    mass: Any = None,
     dense_output: bool = False,
+    max_step: float = np.inf,
+    first_step: float | None = None,
+    max_steps: int = 10**6,
+    compare: bool = False,
     progress: bool = False,
+    on_failure: str = "raise",
 ) -> TimeSensitivities:
     """The solution of y' = rhs(t, y, p) and its derivatives dy/dp, integrated together.
 
@@ -46,24 +76,54 @@ def ode(
         rhs: rhs(t, y, p) gives dy/dt of shape (n,), as an array or a list; p.k1 or p["k1"] is a
             parameter.
         y0: the state at the start: an array, a mapping of names to numbers, or a function y0(p).
-        params: all parameters, by name.
-        t_span: the first and the last time.
-        t_eval: the times of the result; default: where the solver stepped.
-        wrt: the parameters to differentiate by; default all. The result does not depend on which
-            others are asked for, but for the steps that the solver chooses.
+        params: all parameters, by name: numbers or `Parameter` objects.
+        t_span: the first and the last time: numbers, `Time` objects, or functions of p.
+        t_eval: the times of the result, or a function of p that gives them; default: where the
+            solver stepped. Where a time depends on parameters, so does the state there: S is the
+            total derivative, f(t) dt/dp included.
+        wrt: the parameters to differentiate by; default all that are not fixed. The result does
+            not depend on which others are asked for, but for the steps that the solver chooses.
         states: names of the states; default those of y0, or y1, y2, ...
-        method: a name that `scipy.integrate.solve_ivp` knows, or an OdeSolver class. Implicit
-            methods get the full Jacobian of the joint system, a dense matrix of size n (1 + k).
-        rtol, atol: tolerances of the states; atol may differ from state to state. Those of the
-            sensitivity by p_j are rtol and atol / pscale_j.
+        outputs: name -> g(t, y, p): more outputs beside the states; or a list of the names of
+            states to keep.
+        integrals: name -> g(t, y, p): integrals over the span, in the error test; the result has
+            them, with their derivatives, as `integrals`.
+        events: `Event` objects; the result has their times, with derivatives, as `events[name]`.
+        order: 2 adds second derivatives, `hessian`. Events, and times that depend on parameters,
+            are for order 1.
+        method: a name that `scipy.integrate.solve_ivp` knows, or an OdeSolver class.
+        rtol, atol: tolerances of the states; atol may differ from state to state, as an array or
+            by name.
+        sens_rtol, sens_atol: tolerances of the sensitivities, one number or one by parameter;
+            default rtol, and atol / pscale_j for the sensitivity by p_j.
+        error_control: "full", or "states": sensitivities are left out of the error test.
         pscale: the scale of a parameter, by name; default |p_j|, or 1 where p_j is 0.
+        corrector: how implicit methods solve their equations: "simultaneous" factorises the
+            matrix of the joint system, of size n (1 + k); "staggered" solves its blocks in
+            sequence by one factorisation of size n. Both take the same steps. Default: the
+            cheaper one.
+        jac: "ad"; a function jac(t, y, p) for df/dy, dense or sparse, which is checked at the
+            start; or None: SciPy differences the right-hand side of the joint system.
+        jac_sparsity: the entries of df/dy that may be other than zero, as a matrix; "auto" finds
+            them by running rhs on index sets. The linear algebra is sparse then. Default: "auto"
+            for a hundred states and more, if few entries are found.
+        mass: a constant matrix M, or M(p), for M y' = rhs. It must not be singular.
         dense_output: keep the interpolant, for `TimeSensitivities.at`.
+        max_step, first_step: the longest and the first step.
+        max_steps: after so many steps the integration fails.
+        compare: integrate without sensitivities too, and say in `stats` what they cost.
         progress: show on a terminal how far a long run has come.
+        on_failure: "raise", or "partial": a result of what there is, with `success` False.
 
     Raises:
         ModelError: rhs fails, has a wrong shape, is not finite, or the solver gives up.
         ParameterError: a parameter has no usable value, a name is unknown or comes twice.
+        EventError: an event has no time, or its time no derivative.
         MissingExtraError: SciPy is not installed.
+
+    Warns:
+        SensitivityWarning: rhs has a kink or a jump under the solution; a parameter does not enter
+            the model; the scale of a parameter is unknown, because it is 0.
 
     >>> import numpy as np
     >>> def rhs(t, y, p):
@@ -73,89 +133,80 @@ def ode(
     True
     """
     parameters = params if isinstance(params, Parameters) else Parameters(params)
-    chosen = parameters if wrt is None else parameters.subset(wrt)
-    if not len(chosen):
-        raise ParameterError("there is no parameter to differentiate by")
-    t0, t1 = span(t_span)
-    times = None if t_eval is None else output_times(t_eval, t0, t1)
+    chosen = parameters.chosen(wrt)
+    base = solver_class(method, extra("scipy.integrate"))
     start, names = initial_state(y0, parameters, states)
-    tolerance = np.tile(absolute_tolerance(atol, len(names)), 1 + len(chosen))
-    model = Model(rhs, parameters, names)
-    system = VariationalSystem(model, chosen, scales(chosen, pscale))
-    z0 = system.start(y0 if callable(y0) else start)
-    require_sound(system, t0, z0)
-    solver, solution, wall = solve(
-        system, (t0, t1), z0, method, progress,
-        t_eval=times, dense_output=dense_output, rtol=rtol, atol=tolerance,
-    )  # fmt: skip
-    y, s = split(system, solution.y)
-    return TimeSensitivities(
-        t=solution.t,
-        y=y,
-        S=s,
-        outputs=names,
-        parameters=chosen,
-        stats={
-            "steps": solver.steps,
-            "rhs": system.rhs_calls,
-            "tangent_rhs": system.rhs_calls * system.k,
-            "jacobians": system.jacobian_calls,
-            "factorisations": solution.nlu,
-            "wall": wall,
+    selected, derived = wanted_outputs(outputs, names)
+    rates = functions_by_name("integrals", integrals, (*names, *derived))
+    ends = span(t_span, parameters, chosen)
+    times = None if t_eval is None else output_times(t_eval, ends, parameters, chosen)
+    require_choice("error_control", error_control, ("full", "states"))
+    require_choice("on_failure", on_failure, ("raise", "partial"))
+    require_jac(jac, jac_sparsity)
+    scale = scales(chosen, pscale)
+    rtol = relative_tolerance(rtol)
+    tolerance = absolute_tolerance(atol, names, tuple(rates), start)
+    model = Model(with_mass(rhs, mass, len(names)), parameters, names, rates)
+    sensitivity_atol(sens_atol, tolerance, chosen, scale, model.rows)
+    problem = InitialValueProblem(
+        model, y0 if callable(y0) else start, start, ends, times, chosen, scale, rtol, tolerance,
+        sensitivity_rtol(sens_rtol, rtol, chosen), sens_atol, base, named(events),
+        {
+            "error_control": error_control, "corrector": corrector, "jac": jac,
+            "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
+            "first_step": first_step, "max_steps": max_steps, "on_failure": on_failure,
         },
-        settings={"method": solver.__name__, "rtol": rtol, "atol": atol},
-        dense=(lambda t: split(system, solution.sol(t))) if dense_output else None,
-    )
+    )  # fmt: skip
+    require_choice("order", order, (1, 2))
+    if order == 2:
+        if dense_output:
+            raise SensitivityError("order=2 keeps no dense output: give t_eval")
+        result = second_order(problem, derived, selected, progress)
+    else:
+        result = first_order(problem, derived, selected, dense_output, progress)
+    if compare:
+        add_comparison(result, problem)
+    result.again = repetition(problem, derived, selected, result, t_span, t_eval)
+    for text in result.warnings:
+        warnings.warn(text, SensitivityWarning, stacklevel=2)
+    return result
 
 
-def require_sound(system: VariationalSystem, t0: float, z0: np.ndarray) -> None:
-    """Before integrating: what is wrong at the start has no remedy in smaller steps."""
-    y0 = z0[: system.n]
-    system.model.require_finite(t0, y0, y0, "y0")
-    system.model.try_out(t0, y0)
-    system(t0, z0)
-    if system.not_finite is not None:
-        raise ModelError(system.not_finite, t0, y0)
-    system.rhs_calls = 0
+def wanted_outputs(
+    outputs: Any, states: tuple[str, ...]
+) -> tuple[tuple[str, ...] | None, dict[str, Callable[..., Any]]]:
+    """The names to keep, None for all, and the derived outputs."""
+    if outputs is None or isinstance(outputs, Mapping):
+        return None, functions_by_name("outputs", outputs, states)
+    listed = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    for name in listed:
+        if name not in states:
+            raise SensitivityError(unknown_name("output", name, states))
+        if listed.count(name) > 1:
+            raise SensitivityError(f"the output {name!r} is asked for twice")
+    if not listed:
+        raise SensitivityError("outputs is empty: name a state, or leave it out for all")
+    return listed, {}
 
 
-def solve(
-    system: VariationalSystem,
-    t_span: tuple[float, float],
-    z0: np.ndarray,
-    method: str | type,
-    progress: bool,
-    **options: Any,
-) -> tuple[Any, Any, float]:
-    """SciPy's solution, with the class that stepped it and the seconds that it took."""
-    integrate = extra("scipy.integrate")
-    report = Progress(t_span[1], progress)
-    solver = counting(solver_class(method, integrate), report)
-    if takes_jacobian(solver):
-        options["jac"] = system.jacobian
-    begun = time.perf_counter()
-    try:
-        solution = integrate.solve_ivp(system, t_span, z0, method=solver, **options)
-    finally:
-        report.close()
-    wall = time.perf_counter() - begun
-    if not solution.success:
-        raise gave_up(solver, system, solution.message)
-    return solver, solution, wall
+def require_choice(what: str, value: Any, choices: Sequence[Any]) -> None:
+    if value not in choices:
+        known = " or ".join(map(repr, choices))
+        raise SensitivityError(f"{what} must be {known}, got {value!r}")
 
 
-def gave_up(solver: Any, system: VariationalSystem, message: str) -> ModelError:
-    """The solver's own words, how far it came, and what was not finite on the way."""
-    t, z = solver.last
-    why = f"; the last value that was no number: {system.not_finite}" if system.not_finite else ""
-    return ModelError(
-        f"{solver.__name__} gave up after {solver.steps} steps at t = {t:g}: {message}{why}",
-        t,
-        z[: system.n],
-    )
+def require_positive(what: str, value: Any) -> float:
+    if not value > 0:
+        raise SensitivityError(f"{what} must be positive, got {value!r}")
+    return float(value)
 
 
-def split(system: VariationalSystem, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """States (nt, n) and unscaled sensitivities (nt, n, k) from columns of z."""
-    rows = z.T.reshape(-1, system.k + 1, system.n)
-    return rows[:, 0], np.moveaxis(rows[:, 1:], 1, 2) / system.scales
+def require_jac(jac: Any, sparsity: Any) -> None:
+    if not (jac is None or jac == "ad" or callable(jac)):
+        raise SensitivityError(
+            f"jac must be 'ad', None or a function of (t, y, p) that gives df/dy, got {jac!r}"
+        )
+    if isinstance(sparsity, str) and sparsity != "auto":
+        raise SensitivityError(f"jac_sparsity must be a matrix or 'auto', got {sparsity!r}")
+    if jac is None and sparsity is not None:
+        raise SensitivityError("jac_sparsity goes with jac='ad', not with a differenced Jacobian")

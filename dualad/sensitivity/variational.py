@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.batching import vmap
 from ..transforms.forward import jvp
 from ..transforms.jacobian import jacfwd
-from .model import Model, state_vector
+from .blocks import Blocks
+from .errors import ModelError
+from .model import Model, NotFiniteError, start_of, state_vector
 from .parameters import ModelParameters, Parameters
+from .pushing import derivative, pushed
+from .sparsity import Colouring
 
 __all__ = ["VariationalSystem"]
 
@@ -29,76 +32,190 @@ class VariationalSystem:
     """z' for z = (y, s_1, ..., s_k), its Jacobian, and counts of what was evaluated.
 
     Args:
-        model: the right-hand side of n states.
-        wrt: the k parameters to differentiate with respect to.
+        model: the right-hand side; its n rows are the states and the integrals.
+        wrt: the k parameters to differentiate with respect to; there may be none.
         scales: c_j, the unit in which parameter j is measured.
+        given: the Jacobian df/dy as a function of (t, y, p), where the user has one.
+        colouring: which entries of df/dy may be other than zero; None where all may.
     """
 
-    def __init__(self, model: Model, wrt: Parameters, scales: np.ndarray):
+    def __init__(
+        self,
+        model: Model,
+        wrt: Parameters,
+        scales: np.ndarray,
+        given: Callable[..., Any] | None = None,
+        colouring: Colouring | None = None,
+    ):
         self.model, self.wrt, self.scales = model, wrt, scales
-        self.n, self.k = len(model.states), len(wrt)
-        self.directions = tuple(np.diag(scales))
+        self.given, self.colouring = given, colouring
+        self.n, self.k = len(model.rows), len(wrt)
+        self.units = np.diag(scales)
+        self.values = [np.float64(v) for v in wrt.values()]
         self.rhs_calls = self.jacobian_calls = 0
         self.not_finite: str | None = None
+        self.last_blocks: Blocks | None = None
 
     def __call__(self, t: float, z: np.ndarray) -> np.ndarray:
         self.rhs_calls += 1
         rows = z.reshape(self.k + 1, self.n)
-        slopes = self.slopes(t, rows[0], rows[1:])
-        out = np.concatenate((slopes[0][np.newaxis], slopes[1]))
+        value, slopes = self.slopes(t, rows[0], rows[1:])
+        out = np.empty((self.k + 1, self.n))
+        out[0], out[1:] = value, slopes
         if not np.isfinite(out).all():
             self.not_finite = self.describe(t, rows[0], out)
         return out.ravel()
 
+    def f(self, t: Any, y: Any, q: list[Any]) -> Any:
+        """The right-hand side, where the k parameters have the values q."""
+        return self.model(t, y, dict(zip(self.wrt.names, q, strict=True)))
+
     def slopes(self, t: float, y: Any, s: Any) -> tuple[Any, Any]:
         """y' of shape (n,) and s' of shape (k, n), in one pass."""
-        return self.along(lambda y, moving: self.model(t, y, moving), y, s)
+        if not self.k:
+            return self.model(t, y, {}), np.zeros((0, self.n))
+        value, slopes = pushed(self.f, t, y, self.values, dy=s, dq=self.units)
+        return value, derivative(value, slopes, self.k)
 
-    def along(self, f: Callable[..., Any], y: Any, s: Any) -> tuple[Any, Any]:
-        """f(y, parameters) and its derivative along the k directions (s_j, c_j e_j)."""
-        names, values = self.wrt.names, tuple(self.wrt.values())
+    def flow(self, t: float, y: np.ndarray) -> np.ndarray:
+        """y' alone, without derivatives."""
+        return np.asarray(self.model(t, y, {}), float)
 
-        def push(direction: Any, units: Any) -> Any:
-            g = lambda y, q: f(y, dict(zip(names, q, strict=True)))  # noqa: E731
-            return jvp(g, (y, values), (direction, units))
+    # --- the Jacobian
 
-        return vmap(push, out_axes=(None, 0))(s, self.directions)
+    def joint(self, t: float, s: np.ndarray) -> Callable[[Any], Any]:
+        """The function y -> (y', s_1', ..., s_k') of shape (k + 1, n)."""
+
+        def function(y: Any) -> Any:
+            value, slopes = self.slopes(t, y, s)
+            if isinstance(value, np.ndarray) and isinstance(slopes, np.ndarray):
+                return np.concatenate((value[np.newaxis], slopes))
+            return np.concatenate((np.reshape(value, (1, self.n)), slopes))
+
+        return function
+
+    def blocks(self, t: float, z: np.ndarray) -> Blocks:
+        """J, and the k blocks below it.
+
+        Where they are not finite on the way, a trial step went too far: the last ones serve until
+        the stepper has shortened it. At the start there is no such remedy.
+        """
+        self.jacobian_calls += 1
+        try:
+            self.last_blocks = self.fresh_blocks(t, z)
+        except NotFiniteError as error:
+            if self.last_blocks is None:
+                raise
+            self.not_finite = self.not_finite or str(error)
+        return self.last_blocks
+
+    def fresh_blocks(self, t: float, z: np.ndarray) -> Blocks:
+        """J, and the k blocks below it, at (t, z)."""
+        rows = z.reshape(self.k + 1, self.n)
+        joint = self.joint(t, rows[1:])
+        if self.colouring is not None:
+            columns = self.colouring.compressed(joint, rows[0])
+            self.require_finite(t, rows[0], np.moveaxis(columns, 2, 0))
+            if not self.pattern_holds(t, rows, columns):
+                self.colouring = None
+                return self.fresh_blocks(t, z)
+            diagonal, *below = [self.colouring.matrix(c) for c in np.moveaxis(columns, 1, 0)]
+        else:
+            column = np.asarray(jacfwd(joint)(rows[0]))
+            self.require_finite(t, rows[0], np.moveaxis(column, 1, 0))
+            diagonal, below = column[0], list(column[1:])
+        if self.given is not None:
+            diagonal = self.given_jacobian(t, rows[0], diagonal)
+        return Blocks(diagonal, below)
 
     def jacobian(self, t: float, z: np.ndarray) -> np.ndarray:
         """dz'/dz, the whole block lower triangular matrix."""
-        self.jacobian_calls += 1
-        n, k = self.n, self.k
-        rows = z.reshape(k + 1, n)
+        return self.blocks(t, z).dense()
 
-        def joint(y: Any) -> Any:
-            f, ds = self.slopes(t, y, rows[1:])
-            return np.concatenate((f[np.newaxis], ds))
+    def given_jacobian(self, t: float, y: np.ndarray, like: Any) -> Any:
+        """The user's Jacobian, as a matrix of the kind of like."""
+        p = ModelParameters(self.model.fixed)
+        n = len(self.model.states)
+        try:
+            given = self.given(t, y[:n], p)  # type: ignore[misc]
+        except Exception as error:
+            raise self.model.failure(t, error, self.given, "jac") from error
+        return self.embedded(t, given, like)
 
-        column = jacfwd(joint)(rows[0])
-        self.model.require_finite(
-            t, rows[0], np.moveaxis(column, 1, 0), f"the derivative of {self.model.name}"
-        )
-        out = np.zeros((k + 1, n, k + 1, n))
-        for j in range(k + 1):
-            out[j, :, j, :] = column[0]
-        out[:, :, 0, :] = column
-        return out.reshape(z.size, z.size)
+    def embedded(self, t: float, given: Any, like: Any) -> Any:
+        n = len(self.model.states)
+        matrix = given if hasattr(given, "tocsc") else np.asarray(given, float)
+        if matrix.shape != (n, n):
+            raise ModelError(
+                f"jac returned shape {matrix.shape} at t = {t:g}; it must be {(n, n)}"
+            )
+        if hasattr(like, "tocsc"):
+            out = like.tolil(copy=True)
+            out[:n, :n] = matrix
+            return out.tocsc()
+        out = np.array(like)
+        out[:n, :n] = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+        return out
 
-    def start(self, y0: Any) -> np.ndarray:
-        """z at the start: y0 is an array, or a function of the parameters."""
+    def require_finite(self, t: float, y: np.ndarray, columns: np.ndarray) -> None:
+        self.model.require_finite(t, y, columns, f"the derivative of {self.model.name}")
+
+    def pattern_holds(self, t: float, rows: np.ndarray, columns: np.ndarray) -> bool:
+        """Whether the pattern has all entries of J; one that the user gave must have them."""
+        assert self.colouring is not None
+        probe = self.colouring.probe
+        _, moved = jvp(lambda y: self.f(t, y, self.values), (rows[0],), (probe,))
+        expected = self.colouring.matrix(columns[:, 0]) @ probe
+        size = abs(self.colouring.matrix(columns[:, 0])) @ abs(probe) + abs(moved)
+        wrong = np.flatnonzero(abs(moved - expected) > 1e-9 * size)
+        if wrong.size and not self.colouring.found:
+            names = ", ".join(self.model.rows[i] for i in wrong[:6])
+            raise ModelError(
+                f"the sparsity pattern of the Jacobian lacks an entry in the row of {names} at "
+                f"t = {t:g}: give jac_sparsity with all entries that may become other than zero, "
+                f"or leave it out"
+            )
+        return not wrong.size
+
+    # --- the start
+
+    def start(self, y0: Any, t0: float = 0.0, dt0: np.ndarray | None = None) -> np.ndarray:
+        """z at the start: y0 is an array, or a function of the parameters.
+
+        Args:
+            y0: the states; integrals begin at 0.
+            t0: the time of the start.
+            dt0: the derivative of that time by the k parameters, where it depends on them.
+        """
+        extra = np.zeros(self.n - len(self.model.states))
+        rows = np.zeros((self.k + 1, self.n))
         if not callable(y0):
-            return np.concatenate((y0, np.zeros(self.k * self.n)))
-        fixed = self.model.parameters
+            rows[0] = np.concatenate((y0, extra))
+        else:
+            value, moves = self.initial(y0)
+            rows[0] = np.concatenate((value, extra))
+            rows[1:, : value.size] = derivative(value, moves, self.k)
+        if dt0 is not None and dt0.any():
+            rows[1:] -= np.outer(self.scales * dt0, self.flow(t0, rows[0]))
+        return rows.ravel()
 
-        def initial(_: Any, moving: Any) -> Any:
-            return state_vector(y0(ModelParameters({**fixed, **moving})))
+    def initial(self, y0: Callable[[Any], Any]) -> tuple[np.ndarray, Any]:
+        """y0(p) and its scaled derivatives, None where it does not depend on p."""
 
-        y, s = self.along(initial, 0.0, np.zeros(self.k))
-        return np.concatenate((y[np.newaxis], s)).ravel()
+        def initial(_: Any, __: Any, q: list[Any]) -> Any:
+            moving = dict(zip(self.wrt.names, q, strict=True))
+            return state_vector(start_of(y0, ModelParameters({**self.model.fixed, **moving})))
+
+        if not self.k:
+            return np.asarray(initial(None, None, []), float), None
+        value, moves = pushed(initial, 0.0, None, self.values, dq=self.units)
+        return np.asarray(value, float), moves
+
+    # --- what went wrong
 
     def describe(self, t: float, y: np.ndarray, out: np.ndarray) -> str:
         """What of z' is not finite, in words."""
-        of_f = [n for n, v in zip(self.model.states, out[0], strict=True) if not np.isfinite(v)]
+        of_f = [n for n, v in zip(self.model.rows, out[0], strict=True) if not np.isfinite(v)]
         if of_f:
             return self.model.not_finite(t, y, self.model.name, of_f)
         finite = np.isfinite(out[1:]).all(axis=1)

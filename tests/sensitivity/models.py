@@ -35,3 +35,29 @@ def chain_solution(t, a, b):
     by_a = np.stack([-t * ea, b / d**2 * (ea - eb) - a / d * t * ea], axis=1)
     by_b = np.stack([0 * t, -a / d**2 * (ea - eb) + a / d * t * eb], axis=1)
     return y, np.stack([by_a, by_b], axis=2)
+
+
+def exchange(x, p):
+    """A <-> B: at rest A = m T / (k + m), where T is the total at the start."""
+    v = p.k * x[0] - p.m * x[1]
+    return [-v, v]
+
+
+def square_root(x, p):
+    """x = a^(1/2)."""
+    return x**2 - p.a
+
+
+def proportional(p, x):
+    """y = a x."""
+    return p.a * x
+
+
+def diagonal(p):
+    """Its inverse is 1/a."""
+    return p.a * np.eye(2)
+
+
+def halved(x, p):
+    """Its fixed point is 1/(1 - a)."""
+    return p.a * x + 1.0

@@ -47,6 +47,16 @@ def test_what_else_a_file_may_say(write, tmp_path):
     assert model.reference_path == tmp_path.resolve() / "r.csv"
 
 
+def test_a_file_may_have_events_outputs_and_integrals(write):
+    more = (
+        "from dualad import sensitivity as ds\n"
+        "events = [ds.Event(lambda t, y, p: t - 1)]\n"
+        'outputs = {"z": lambda t, y, p: y[0]}\nintegrals = {"q": rhs}\n'
+    )
+    options = load(write(MODEL + more)).options()
+    assert set(options) == {"events", "outputs", "integrals"}
+
+
 def test_a_module_in_the_working_directory(write):
     write(MODEL, "some_module_of_mine.py")
     assert load("some_module_of_mine").name == "some_module_of_mine"

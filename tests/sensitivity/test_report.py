@@ -30,13 +30,12 @@ def test_the_first_reference_stands_beside():
 
 
 def test_many_states_are_laid_out_in_several_blocks():
-    from dataclasses import replace
 
     import numpy as np
 
     r = result()
     names = tuple(f"s{i}" for i in range(20))
-    wide = replace(r, y=np.ones((2, 20)), S=np.ones((2, 20, 2)), outputs=names)
+    wide = r.replace(y=np.ones((2, 20)), S=np.ones((2, 20, 2)), outputs=names)
     text = report.table(wide)
     assert max(map(len, text.splitlines())) <= report.WIDTH
     assert all(name in text.split() for name in names)

@@ -1,0 +1,94 @@
+"""Whole arrays: Rosenbrock's function in three sizes, and a million numbers at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .workload import rng, workload
+
+MILLION = 1_000_000
+
+
+def rosenbrock(xp: Any, constant: Callable) -> Callable:
+    def f(x: Any) -> Any:
+        return xp.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+    return f
+
+
+FEW = (
+    "NumPy evaluates f in 5 microseconds. A third of the gradient's time is the "
+    "transformation around f (the argument is checked, a level opened and closed, the "
+    "result laid out), a third runs f with a record of each operation, a third is the "
+    "sweep. In hvp the operations of the sweep run once more, with tangents, and by "
+    "the general path: 26 calls of primitives, a third of the time."
+)
+MANY = (
+    "About fifteen passes over arrays of 80 kB in the gradient, where f has nine, and "
+    "the fixed cost of the transformation, which is as much as f. In hvp every "
+    "operation of the sweep runs once more with its tangents, by the general path, and "
+    "each result is a new array."
+)
+
+for _size, _targets, _dominates in (
+    (2, {"grad": 8, "hvp": 16, "hess": None}, FEW),
+    (100, {"grad": 8, "hvp": 16, "hess": 50}, FEW),
+    (10_000, {"grad": 5, "hvp": 10}, MANY),
+):
+    workload(
+        f"rosenbrock_{_size}",
+        f"Rosenbrock's function of {_size} numbers",
+        lambda n=_size: (rng(4).normal(1.0, 0.3, n),),
+        targets=_targets,
+        dominates=_dominates,
+        operations=9,
+    )(rosenbrock)
+
+
+@workload(
+    "black_scholes_1e6",
+    "option prices by price and volatility, 10^6 of them",
+    lambda: (rng(2).uniform(80.0, 120.0, MILLION), rng(3).uniform(0.1, 0.4, MILLION)),
+    targets={"jvp": 1.9, "grad": 1.6},
+    dominates="Memory: each operation reads and writes arrays of 8 MB, and a new array of that "
+    "size costs half as much again as one that is reused. Values that the sweep needs "
+    "are held until it has passed. Operations are fused two or three at a time, not "
+    "all of f: that would need the whole program before the first operation runs.",
+    operations=32,
+    peak=("jvp", "grad"),
+)
+def black_scholes(xp: Any, constant: Callable) -> Callable:
+    strike, years, rate = 100.0, 0.75, 0.02
+
+    def normal(z: Any) -> Any:
+        """The normal distribution by tanh: ufuncs that every library has."""
+        return 0.5 * (1.0 + xp.tanh(0.7978845608 * (z + 0.044715 * z * z * z)))
+
+    def f(price: Any, volatility: Any) -> Any:
+        spread = volatility * years**0.5
+        upper = (xp.log(price / strike) + (rate + 0.5 * volatility * volatility) * years) / spread
+        discount = float(np.exp(-rate * years))
+        return xp.sum(price * normal(upper) - strike * discount * normal(upper - spread))
+
+    return f
+
+
+@workload(
+    "polynomial_1e6",
+    "the square of a rational function of degree 4 on 10^6 numbers: memory, hardly any arithmetic",
+    lambda: (rng(1).normal(size=MILLION),),
+    targets={"jvp": 3.0, "grad": 3.0},
+    dominates="Memory: f does one addition or product for every 8 MB that it reads and writes, "
+    "and so does every operation of the sweep; half of the time is in the forward "
+    "pass, which keeps its results.",
+    operations=13,
+    peak=("jvp", "grad"),
+)
+def polynomial(xp: Any, constant: Callable) -> Callable:
+    def f(x: Any) -> Any:
+        y = (((0.3 * x + 0.7) * x - 0.2) * x + 1.1) * x - 0.4
+        y = y / (1.0 + x * x)
+        return xp.sum(y * y)
+
+    return f

@@ -1,0 +1,125 @@
+"""`dualad sens`: values and derivatives of a model, as a table or a file, with a picture."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .. import report
+from ..checking import Check
+from ..export import result_table
+from ..model_file import ModelFile, load
+from ..plot import save_time_courses
+from ..plots.files import write_picture
+from ..reference import Reference, ReferenceFile
+from ..sensitivities import Sensitivities
+from ..tabular import Table
+from ..time_sensitivities import TimeSensitivities
+from .request import posed, selected, with_units
+from .writing import checked_paths, put, said_warnings, tell
+
+__all__ = ["run"]
+
+DONE, CHECK_FAILED = 0, 3
+
+
+def run(args: argparse.Namespace) -> int:
+    """All that can be wrong with the request is found before the model is run."""
+    model = load(args.model)
+    picture = checked_paths(args, f"{model.name}_sensitivities.png")
+    figures = None if model.reference_path is None else ReferenceFile(model.reference_path)
+    with said_warnings():
+        work = posed(model, args, progress=True, dense_output=picture is not None)
+        result = selected(with_units(work({}), model), args.outputs)
+    references, notes = _references(figures, result, tuple(work.parameters), args.outputs)
+    put(args, _written(args, model, result, references, notes))
+    if picture is not None:
+        _draw(result, picture, model.name)
+        tell(args, f"picture: {picture}")
+    return _checked(args, result) if args.check else DONE
+
+
+def _references(
+    figures: ReferenceFile | None,
+    result: Sensitivities,
+    parameters: tuple[str, ...],
+    chosen: list[str] | None,
+) -> tuple[list[Reference], list[str]]:
+    """The figures of others for these outputs, and what is to be said of them."""
+    if figures is None or not isinstance(result, TimeSensitivities):
+        return [], []
+    if chosen is None:
+        figures.check_names(result.outputs, parameters)
+    figures.rows = [row for row in figures.rows if row["output"] in result.outputs]
+    return figures.at(result), figures.notes
+
+
+def _written(
+    args: argparse.Namespace,
+    model: ModelFile,
+    result: Sensitivities,
+    references: list[Reference],
+    notes: list[str],
+) -> str:
+    if args.format == "csv":
+        return result.to_csv()
+    if args.format == "json":
+        return result.to_json()
+    if args.format == "md":
+        return "\n\n".join(_parts(result, args.scaled, "markdown"))
+    if isinstance(result, TimeSensitivities) and not args.scaled and "steps" in result.stats:
+        more = _more(result, False, "text")
+        page = report.page(result, references, notes, model.name)
+        return "\n\n".join([page.rstrip("\n"), *more])
+    values = ", ".join(f"{n} = {v:g}" for n, v in result.parameters.items())
+    head = f"{model.name}: {', '.join(result.outputs)} and their derivatives by {values}"
+    return "\n\n".join([head, *_parts(result, args.scaled, "text"), *_counted(result)])
+
+
+def _parts(result: Sensitivities, scaled: bool, fmt: str) -> list[str]:
+    """The tables of a result: its own, those of its events, that of its integrals."""
+    return [result_table(result, scaled).render(fmt), *_more(result, scaled, fmt)]
+
+
+def _more(result: Sensitivities, scaled: bool, fmt: str) -> list[str]:
+    if not isinstance(result, TimeSensitivities):
+        return []
+    out = []
+    for name, times in result.events.items():
+        out.append(_titled(times, f"times of the event {name}", scaled, fmt))
+    if result.integrals is not None:
+        out.append(_titled(result.integrals, "integrals", scaled, fmt))
+    return out
+
+
+def _titled(result: Sensitivities, title: str, scaled: bool, fmt: str) -> str:
+    table = result_table(result, scaled)
+    note = [] if len(table) else ["none"]
+    both = f"{title}; {table.title}" if table.title else title
+    return Table(table.columns, table.rows, both, note).render(fmt)
+
+
+def _counted(result: Sensitivities) -> list[str]:
+    return [report.counts(result)] if "steps" in result.stats else []  # type: ignore[arg-type]
+
+
+def _draw(result: Sensitivities, picture: Path, name: str) -> None:
+    if isinstance(result, TimeSensitivities):
+        title = f"{name}: change of each output for a relative change of a parameter"
+        save_time_courses(result, picture, title)
+    else:
+        write_picture(result.plot.bar(title=f"{name}: elasticities of the outputs"), picture)
+
+
+def _checked(args: argparse.Namespace, result: Sensitivities) -> int:
+    """Compare with an independent method; the rows that differ are shown."""
+    found: Any = result.check()
+    assert isinstance(found, Check)
+    bad = found.failed()
+    tell(args, f"check: {found.title}")
+    if bad:
+        rows = [tuple(row.values()) for row in bad]
+        tell(args, str(Table(found.columns, rows)))
+    return DONE if found.ok else CHECK_FAILED
+

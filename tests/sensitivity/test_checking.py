@@ -1,0 +1,117 @@
+"""Checks against independent methods: what agrees, what differs, what has no derivative."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dualad import sensitivity as ds
+from dualad.sensitivity import CheckError, SensitivityError
+from dualad.sensitivity.differences import central, complex_step, extrapolated
+
+
+def model(p):
+    return {"e": np.exp(p.a * p.b), "tiny": 1e-12 * np.sin(p.a) / p.b}
+
+
+AB = {"a": 0.7, "b": 2.0}
+
+
+@pytest.mark.parametrize("method", ["central", "complex", "high precision"])
+def test_right_derivatives_agree(method):
+    table = ds.function(model, AB).check(method)
+    assert table.ok and len(table) == 4
+    assert set(table["verdict"]) == {"agrees"}
+    table.require()
+    tight = {"central": 1e-11, "complex": 1e-14, "high precision": 1e-13}[method]
+    for row in table:
+        assert abs(row["difference"]) <= tight * abs(row["value"])
+
+
+@pytest.mark.parametrize("method", ["central", "complex", "high precision"])
+def test_a_wrong_derivative_is_found_and_named(method):
+    r = ds.function(model, AB)
+    wrong = r.jacobian.copy()
+    wrong[1, 0] *= 1 + 1e-6
+    table = r.replace(jacobian=wrong).check(method)
+    assert not table.ok
+    assert [(row["output"], row["parameter"]) for row in table.failed()] == [("tiny", "a")]
+    with pytest.raises(CheckError, match=r"dtiny/da is .* but an independent method finds"):
+        table.require()
+
+
+def test_a_kink_is_told_with_both_sides():
+    with pytest.warns(ds.SensitivityWarning, match="no effect of first order here"):
+        r = ds.function(lambda p: np.abs(p.a) + 2 * p.b, {"a": 0.0, "b": 1.0})
+    table = r.check()
+    assert table[0]["verdict"] == "not differentiable: -1 from the left, 1 from the right"
+    assert table[1]["verdict"] == "agrees" and table.ok
+    assert r.replace(jacobian=[3.0, 2.0]).check()[0]["verdict"].startswith("differs: -1 from the")
+
+
+def test_a_derivative_below_what_differences_can_tell():
+    r = ds.function(lambda p: 1e8 * np.cos(p.a) + 1e-9 * p.b, {"a": 1.0, "b": 1.0})
+    assert r.check()[1]["verdict"] == "below noise"
+
+
+def test_a_zero_column_agrees():
+    with pytest.warns(ds.SensitivityWarning):
+        r = ds.function(lambda p: p.a**2, {"a": 2.0, "b": 0.0})
+    assert r.check()["verdict"] == ["agrees", "agrees"]
+
+
+def test_a_check_stays_within_the_bounds():
+    seen = []
+
+    def root(p):
+        seen.append(float(np.asarray(p.a)) if isinstance(p.a, float) else 1.0)
+        return np.sqrt(p.a)
+
+    r = ds.function(root, {"a": ds.Parameter(0.01, lower=0.0)})
+    seen.clear()
+    assert r.check().ok and min(seen) >= 0.0
+    r = ds.function(root, {"a": ds.Parameter(1.0, lower=0.999)})
+    seen.clear()
+    assert r.check().ok and min(seen) >= 0.999
+
+
+def test_what_cannot_be_checked():
+    r = ds.function(model, AB)
+    with pytest.raises(SensitivityError, match="method must be one of"):
+        r.check("forward")
+    with pytest.raises(SensitivityError, match="does not know how to compute its values again"):
+        r.replace(again=None).check()
+    with pytest.raises(SensitivityError, match="fix the times"):
+        r.replace(again=lambda x: np.zeros(3)).check()
+
+    def refuses(p):
+        if isinstance(p.a, complex):
+            raise TypeError("no complex numbers")
+        return p.a**2
+
+    r = ds.function(refuses, {"a": 2.0})
+    with pytest.raises(SensitivityError, match=r"complex parameters.*method='central'"):
+        r.check("complex")
+
+
+# --- the differences themselves
+
+
+def test_extrapolated_differences_reach_nearly_full_precision():
+    found = central(lambda x: np.array([np.exp(x[0]), np.sin(x[0])]), np.array([1.0]), 0, 0.05)
+    exact = np.array([math.e, math.cos(1.0)])
+    np.testing.assert_allclose(found.value, exact, rtol=1e-12)
+    assert (np.abs(found.value - exact) <= 100 * found.error + 1e-15).all()
+    np.testing.assert_allclose(found.left, exact, rtol=1e-9)
+    np.testing.assert_allclose(found.right, exact, rtol=1e-9)
+
+
+def test_the_extrapolation_of_a_polynomial_in_the_square_of_the_step_is_exact():
+    steps = 0.5 ** np.arange(6)
+    value, _ = extrapolated([np.array(3.0 + h**2 - 2 * h**4) for h in steps], 4.0)
+    assert value == pytest.approx(3.0, rel=1e-14)
+
+
+def test_complex_steps_are_exact():
+    found = complex_step(lambda x: np.exp(x[:1]) * x[1], np.array([1.0, 2.0]), 0)
+    np.testing.assert_allclose(found.value, [2 * math.e], rtol=1e-15)

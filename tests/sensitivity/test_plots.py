@@ -1,0 +1,180 @@
+"""Pictures: what is drawn is what was computed, axes have names and units, files are written."""
+
+import numpy as np
+import pytest
+
+from dualad import sensitivity as ds
+from dualad.sensitivity import Parameter, SensitivityError
+
+matplotlib = pytest.importorskip("matplotlib")
+
+P = {
+    "Vmax": Parameter(2.0, u=0.1, unit="mol/s", label="$V_{max}$"),
+    "Km": Parameter(0.5, u=0.05, unit="mol"),
+    "S": Parameter(3.0, u=0.1, unit="mol"),
+}
+
+
+def result(**options):
+    def model(p):
+        return {"rate": p.Vmax * p.S / (p.Km + p.S), "ratio": p.Vmax / p.Km}
+
+    return ds.function(model, P, units={"rate": "mol/s", "ratio": "1/s"}, **options)
+
+
+def course():
+    r = ds.simulate(lambda k, x, p: [p.a * x[0], x[1] + p.b], [1.0, 0.0],
+                    {"a": Parameter(0.8, u=0.02), "b": Parameter(0.1, u=0.01)}, 12,
+                    states=["u", "v"], units={"u": "m", "v": "K"})  # fmt: skip
+    return r.replace(time_unit="h")
+
+
+def bars(panel):
+    """The lengths of the bars of a panel, by group."""
+    return [[bar.get_width() for bar in group] for group in panel.containers]
+
+
+def test_bars_are_the_elasticities_the_largest_on_top():
+    r = result()
+    (panel,) = r.plot.bar("rate").axes
+    order = np.argsort(np.abs(r.elasticity()[0]), kind="stable")
+    np.testing.assert_array_equal(bars(panel), [r.elasticity()[0, order]])
+    names = [t.get_text() for t in panel.get_yticklabels()]
+    assert names[-1] == "$V_{max}$" and set(names) == {"$V_{max}$", "Km", "S"}
+    assert panel.get_xlabel() == "(p/y) ∂y/∂p"
+    (panel,) = r.plot.bar().axes
+    assert len(bars(panel)) == 2
+
+
+def test_many_outputs_are_summed_up_to_one_bar_a_parameter():
+    r = ds.function(lambda p: p.a * np.arange(1.0, 9.0) + p.b, {"a": 1.0, "b": 2.0})
+    (panel,) = r.plot.bar(scaled="none").axes
+    expected = r.summary("l2", scaled="none")
+    np.testing.assert_allclose(sorted(bars(panel)[0]), sorted(expected))
+    assert "over time" in course().plot.bar("u").axes[0].get_xlabel()
+
+
+def test_a_heat_map_has_a_cell_an_output_and_parameter_with_its_number():
+    r = result()
+    panel, scale = r.plot.heatmap().axes
+    np.testing.assert_array_equal(panel.images[0].get_array(), r.elasticity())
+    assert [t.get_text() for t in panel.texts] == [f"{x:.2g}" for x in r.elasticity().ravel()]
+    assert scale.get_ylabel() == "(p/y) ∂y/∂p"
+    panel, _ = course().plot.heatmap(scaled="none").axes
+    np.testing.assert_allclose(panel.images[0].get_array(), course().summary("l2", scaled="none"))
+
+
+def test_a_heat_map_shows_what_is_not_defined():
+    r = ds.function(lambda p: {"y": p.a - 1.0, "z": p.a}, {"a": 1.0})
+    panel, _ = r.plot.heatmap().axes
+    assert [t.get_text() for t in panel.texts] == ["–", "1"]
+
+
+def test_a_tornado_goes_from_minus_to_plus_one_uncertainty():
+    r = result()
+    (panel,) = r.plot.tornado("rate").axes
+    u = np.sort(np.abs(r.jacobian[0] * r.parameters.u))
+    np.testing.assert_allclose(np.abs(bars(panel)), [u, u])
+    assert panel.get_xlabel() == "rate (mol/s), to first order"
+    (panel,) = r.plot.tornado("rate", change=0.5).axes
+    share = np.sort(np.abs(r.scaled("p")[0] * 0.5))
+    np.testing.assert_allclose(np.abs(bars(panel)[0]), share)
+    with pytest.raises(SensitivityError, match="change must be positive"):
+        r.plot.tornado(change=-1.0)
+    assert "at t = 12" in course().plot.tornado("u").get_suptitle()
+
+
+def test_pairs_have_points_below_and_correlations_above_the_diagonal():
+    r = course()
+    figure = r.plot.pairs()
+    upper_left, upper_right, lower_left, lower_right = figure.axes[:4]
+    lines = lower_left.get_lines()
+    np.testing.assert_array_equal(lines[0].get_xdata(), r.scaled("p")[:, 0, 0])
+    np.testing.assert_array_equal(lines[1].get_ydata(), r.scaled("p")[:, 1, 1])
+    assert upper_left.texts[0].get_text() == "a" and lower_right.texts[0].get_text() == "b"
+    x, y = (r.scaled("p")[..., j].ravel() for j in range(2))
+    assert upper_right.texts[0].get_text() == f"{np.corrcoef(x, y)[0, 1]:.3f}"
+    assert lower_left.get_xlabel() == "by a" and lower_left.get_ylabel() == "by b"
+    with pytest.raises(SensitivityError, match="2 up to 12 parameters, there are 1"):
+        ds.function(lambda p: p.a, {"a": 1.0}).plot.pairs()
+
+
+def test_collinearity_marks_what_is_infinite():
+    x = np.linspace(0, 1, 5)
+    r = ds.function(lambda p: p.a / p.b * x + p.c * x**2, {"a": 1.0, "b": 2.0, "c": 1.0})
+    (panel,) = r.plot.collinearity().axes
+    finite, infinite = panel.get_lines()[:2]
+    assert len(finite.get_xdata()) == 2 and len(infinite.get_xdata()) == 2
+    assert panel.get_yscale() == "log"
+
+
+def test_time_courses_are_the_scaled_sensitivities_with_units():
+    r = course()
+    figure = r.plot.time()
+    upper, lower = figure.axes
+    curves = [line for line in upper.get_lines() if line.get_label() in ("a", "b")]
+    np.testing.assert_array_equal(curves[0].get_ydata(), r.scaled("p")[:, 0, 0])
+    assert upper.get_ylabel() == "p ∂u/∂p (m)" and lower.get_ylabel() == "p ∂v/∂p (K)"
+    assert lower.get_xlabel() == "time (h)"
+    (panel,) = r.plot.time("v", ["b"], scaled="elasticity").axes
+    assert panel.get_ylabel() == "(p/v) ∂v/∂p"
+    with pytest.raises(SensitivityError, match="no output 'w'"):
+        r.plot.time("w")
+    with pytest.raises(SensitivityError, match="drawn over time"):
+        result().plot.time()
+
+
+def test_a_band_is_the_coverage_interval():
+    r = course()
+    y = ds.propagate(r)
+    figure = y.plot.band("u", level=0.5, data={"u": (r.t, r.y[:, 0])})
+    (panel,) = figure.axes
+    low, high = y.interval(0.5)
+    lines = [line.get_ydata() for line in panel.get_lines()]
+    np.testing.assert_array_equal(lines[:3], [low[:, 0], high[:, 0], y.mean[:, 0]])
+    texts = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert texts == ["50 % interval", "estimate", "data"]
+    assert len(r.plot.band().axes) == 2
+    with pytest.raises(SensitivityError, match="over time"):
+        ds.propagate(result()).plot.band()
+    with pytest.raises(SensitivityError, match="drawn over time"):
+        result().plot.band()
+
+
+def test_a_budget_shows_the_shares():
+    y = ds.propagate(result())
+    (panel,) = y.plot.budget().axes
+    np.testing.assert_allclose(np.transpose(bars(panel)), 100 * y.shares())
+    assert panel.get_yticklabels()[0].get_text() == "rate (mol/s)"
+    with pytest.raises(SensitivityError, match="one time"):
+        ds.propagate(course()).plot.budget()
+
+
+def test_many_decades_of_time_have_a_logarithmic_axis():
+    r = course()
+    long = r.replace(t=np.geomspace(1e-3, 1e3, 13))
+    assert long.plot.time().axes[-1].get_xscale() == "log"
+    assert r.plot.time().axes[-1].get_xscale() == "linear"
+
+
+def test_pictures_are_written_wide_enough_to_read(tmp_path):
+    r = course()
+    r.plot.time(path=tmp_path / "time.png")
+    result().plot.heatmap(tmp_path / "heat.png", title="a title")
+    from matplotlib.image import imread
+
+    assert imread(tmp_path / "time.png").shape[1] >= 1200
+    assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SensitivityError, match="no such folder"):
+        r.plot.bar(path=tmp_path / "none" / "x.png")
+    with pytest.raises(SensitivityError, match="must end with one of"):
+        r.plot.bar(path=tmp_path / "x.doc")
+
+
+def test_neighbouring_colours_differ_in_grey():
+    from matplotlib.colors import to_rgb
+
+    from dualad.sensitivity.plots.style import COLOURS
+
+    grey = [np.dot([0.299, 0.587, 0.114], to_rgb(c)) for c in COLOURS]
+    assert (np.abs(np.diff(grey)) > 0.1).all()

@@ -1,0 +1,112 @@
+"""Kinks and jumps under the solution are said, with their time; smooth models are left alone."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from dualad import sensitivity as ds
+
+
+def notes(rhs, y0=(1.0,), params=None, span=(0.0, 3.0), **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ds.SensitivityWarning)
+        r = ds.ode(rhs, list(y0), params or {"a": 1.0}, span, **options)
+    return r.warnings
+
+
+def test_a_jump_names_time_line_and_both_slopes_and_how_to_declare_it():
+    def rhs(t, y, p):
+        rate = 1.0 if t < 1.25 else 3.0
+        return -p.a * rate * y
+
+    with pytest.warns(ds.SensitivityWarning, match="jumps under the solution at t = 1.25 ") as w:
+        ds.ode(rhs, [1.0], {"a": 1.0}, (0.0, 3.0))
+    text = str(w[0].message)
+    e = np.exp(-1.25)
+    line = rhs.__code__.co_firstlineno + 1
+    assert f"(less, line {line} of {__file__})" in text
+    assert f"[{-e:.6f}] before and [{-3 * e:.6f}] after" in text
+    assert "events=[Event(g)]" in text
+
+
+@pytest.mark.parametrize(
+    "rhs",
+    [
+        lambda t, y, p: p.a * np.where(y > 2.0, 3.0, 1.0),
+        lambda t, y, p: p.a * (1.0 + np.floor(y / 2.0)),
+        lambda t, y, p: p.a * (1.0 + np.heaviside(y - 2.0, 0.0)),
+        lambda t, y, p: p.a * (2.0 + np.sign(y - 2.0)),
+        lambda t, y, p: [p.a * (1.0 if y[0] < 2.0 else 4.0)],
+        lambda t, y, p: p.a * (1.0 + y // 2.0),
+        lambda t, y, p: p.a * (3.0 + 0.5 * np.round(y + 0.5)),
+    ],
+    ids=["where", "floor", "heaviside", "sign", "if", "floordiv", "round"],
+)
+def test_every_kind_of_jump_where_the_state_passes_two(rhs):
+    (text,) = notes(rhs, rtol=1e-4, atol=1e-6, span=(0.0, 1.5))
+    assert "jumps" in text
+    # Before the state passes 2, the slope is a constant.
+    slope = float(np.asarray(rhs(0.0, np.array([1.0]), type("P", (), {"a": 1.0}))).ravel()[0])
+    at = float(text.split("t = ")[1].split()[0].rstrip(","))
+    assert abs(at - 1.0 / slope) < 1e-3
+
+
+@pytest.mark.parametrize(
+    "rhs",
+    [
+        lambda t, y, p: p.a * (1.0 + abs(y - 2.0)),
+        lambda t, y, p: p.a * (1.0 + np.maximum(y - 2.0, 0.0)),
+        lambda t, y, p: [p.a * (1.0 + max(y[0] - 2.0, 0.0))],
+        lambda t, y, p: p.a * np.clip(y, 0.0, 2.0),
+        lambda t, y, p: p.a * (1.0 + np.max(np.concatenate([y - 2.0, 0 * y]), keepdims=True)),
+        lambda t, y, p: p.a * np.interp(y, [0.0, 2.0, 9.0], [1.0, 2.0, 2.5]),
+    ],
+    ids=["abs", "maximum", "max", "clip", "np.max", "interp"],
+)
+def test_every_kind_of_kink_where_the_state_passes_two(rhs):
+    (text,) = notes(rhs, rtol=1e-6, span=(0.0, 1.5))
+    assert "has a kink under the solution at t = " in text
+
+
+def test_sensitivities_across_a_kink_are_right():
+    """y' = a (1 + max(t - 1, 0)): y(2) = a (2 + 1/2)."""
+    with pytest.warns(ds.SensitivityWarning, match="kink"):
+        r = ds.ode(lambda t, y, p: p.a * (1.0 + np.maximum(t - 1.0, 0.0)) + 0 * y, [0.0],
+                   {"a": 2.0}, (0.0, 2.0), t_eval=[2.0])  # fmt: skip
+    np.testing.assert_allclose(r.S[0, 0, 0], 2.5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "rhs",
+    [
+        lambda t, y, p: -p.a * y,
+        lambda t, y, p: -p.a * abs(y),
+        lambda t, y, p: -p.a * np.maximum(y, 0.0),
+        lambda t, y, p: [-p.a * y[0] if y[0] > 0 else 0.0],
+    ],
+)
+def test_a_model_whose_solution_meets_no_switch_is_left_alone(rhs):
+    assert notes(rhs) == []
+
+
+def test_many_switches_are_counted():
+    (text,) = notes(lambda t, y, p: p.a * abs(np.sin(t)) + 0 * y, span=(0.5, 20.0), rtol=1e-4)
+    assert "t = 3.1415" in text and "and 2 more times" in text
+
+
+def test_a_switch_that_is_declared_as_an_event_is_no_news():
+    rhs = lambda t, y, p: np.where(t < p.a, -y, y)
+    event = ds.Event(lambda t, y, p: t - p.a)
+    assert notes(rhs, events=event) == []
+    # Undeclared, plain derivatives are 0: the parameter is in a comparison alone.
+    jump, unused = notes(rhs)
+    assert "jumps" in jump and "'a' does not enter" in unused
+
+
+def test_a_model_that_cannot_be_watched_is_not_disturbed():
+    def rhs(t, y, p):
+        assert not isinstance(y, np.ndarray) or type(y) is np.ndarray
+        return -p.a * abs(y)
+
+    assert notes(rhs) == []
