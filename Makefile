@@ -32,8 +32,8 @@ docs: $(READY)  ## run every code block of the documentation, follow every link
 examples: $(READY)
 	$(RUN)/python -m pytest -q tests/test_examples.py
 
-bench: $(READY)
-	OMP_NUM_THREADS=1 $(RUN)/python -m benchmarks
+bench: $(READY)  ## what derivatives cost, beside the peers that are installed and the stored run
+	$(RUN)/python -m benchmarks --compare
 
 format: $(READY)
 	$(RUN)/ruff check --fix

@@ -6,4 +6,5 @@ python -m benchmarks --only mlp ops     workloads whose names begin so
 python -m benchmarks --compare          what became slower since the stored run
 python -m benchmarks --json run.json    keep the run
 python -m benchmarks --page page.md     write the page of the documentation
+python -m benchmarks.profile mlp vag    where the time of one job goes
 """

@@ -16,6 +16,7 @@ from benchmarks.keep import STORED, keep, load
 from benchmarks.measure import floor_of, measure, prepared, tangents
 from benchmarks.memory import bytes_per_operation, peaks
 from benchmarks.page import page
+from benchmarks.profile import shares
 from benchmarks.progress import Progress
 from benchmarks.result import Result
 from benchmarks.startup import startup
@@ -317,6 +318,15 @@ def test_the_command_measures(tmp_path, capsys):
     assert main(["--quick", *only, "--json", str(out)]) == 0
     assert "rosenbrock_2" in capsys.readouterr().out
     assert {r["job"] for r in json.loads(out.read_text())["results"]} == {"grad", "hvp", "hess"}
+
+
+def test_a_profile_gives_each_function_its_share():
+    def inner():
+        return sum(range(20_000))
+
+    found = {name.split()[-1]: rest for *rest, name in shares(lambda: (inner(), inner()), 5)}
+    own, cumulative, calls = found["inner"]
+    assert calls == 2.0 and own < cumulative <= 1.0
 
 
 def test_progress_is_for_terminals(capsys):

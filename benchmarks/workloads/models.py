@@ -76,10 +76,11 @@ def triangle_places(d: int) -> np.ndarray:
     "a mixture of 25 Gaussians in 10 dimensions with its prior, 1000 points",
     mixture_arguments,
     targets={"grad": 2.6, "jvp": 2.4},
-    dominates="No single operation: arrays of 2 MB (25 by 1000 by 10) that broadcast. Three "
-    "fifths are the sweep, a quarter of all the sums over broadcast axes of "
-    "cotangents, a tenth each products by partials, additions of cotangents, and "
-    "matrix products.",
+    dominates=(
+        "No single operation: arrays of 2 MB (25 by 1000 by 10) that broadcast. Three fifths are "
+        "the sweep; of the whole, a sixth are sums, most of them of cotangents over broadcast "
+        "axes, a seventh products by partials, an eighth matrix products."
+    ),
     operations=28,
     peak=("grad",),
 )
