@@ -9,8 +9,8 @@
 
 The first of these that a file defines is its model; FILE.py:NAME takes another one, whose kind is
 seen by how many arguments it has. `params` are its parameters. The other names of `MORE` are
-arguments of the analysis that have the same name there; `reference`, `data`, `sigma`, `units` and
-`time_unit` are for the command line itself.
+arguments of the analysis that have the same name there; `reference`, `data`, `units` (by the name
+of an output, or one for all) and `time_unit` are for the command line itself.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class Kind:
 
 
 START = {"y0": "the state at the start", "t_span": "the first and the last time"}
-MORE = ("t_eval", "states", "outputs", "integrals", "events", "method", "rtol", "atol", "sens_rtol",
-        "sens_atol", "pscale", "jac", "jac_sparsity", "mass", "max_step", "first_step",
-        "max_steps")  # fmt: skip
+MORE = ("t_eval", "states", "outputs", "integrals", "events", "method", "rtol", "atol",
+        "sens_rtol", "sens_atol", "pscale", "jac", "jac_sparsity", "mass", "max_step",
+        "first_step", "max_steps")  # fmt: skip
 KINDS = (
     Kind("rhs", "rhs(t, y, p)", ode, START, MORE),
-    Kind("model", "model(p)", function, {}, ("outputs", "units", "mode")),
+    Kind("model", "model(p)", function, {}, ("outputs", "mode")),
     Kind(
         "residual", "residual(x, p)", root, {"x0": "where the search begins"},
-        ("outputs", "units", "method", "tol", "conserved", "starts"),
+        ("outputs", "method", "tol", "conserved", "starts"),
     ),
 )  # fmt: skip
 

@@ -1,15 +1,15 @@
-"""Tables of a result in text and CSV: solution and sensitivities beside the figures of others."""
+"""Tables of a result in text: solution and sensitivities beside the figures of others."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
+
+import numpy as np
 
 from .reference import Reference
 from .result import TimeSensitivities
 
-__all__ = ["counts", "differences", "page", "table", "to_csv"]
+__all__ = ["counts", "differences", "page", "table"]
 
 WIDTH = 100
 #: Widths of the columns: time, name of the row, a number, a figure of a reference.
@@ -21,8 +21,9 @@ def page(
     references: Sequence[Reference] = (),
     notes: Sequence[str] = (),
     name: str = "model",
+    more: Sequence[str] = (),
 ) -> str:
-    """All there is to say: what was solved, the table, the comparison, the solver's counts."""
+    """All there is to say: what was solved, the table, the comparison, more, the counts."""
     values = ", ".join(f"{p} = {v:g}" for p, v in result.parameters.items())
     parts = [
         f"{name}: {', '.join(result.outputs)} and their derivatives by {values}",
@@ -35,6 +36,7 @@ def page(
         )
     if notes:
         parts.append("\n".join(notes))
+    parts.extend(more)
     return "\n\n".join([*parts, counts(result)]) + "\n"
 
 
@@ -44,25 +46,31 @@ def table(result: TimeSensitivities, references: Sequence[Reference] = ()) -> st
     States that do not fit into the width of the page follow below.
     """
     beside = references[0] if references else None
-    cell = NUMBER + (FIGURE if beside else 0)
-    fit = max(1, (WIDTH - TIME - ROW) // cell)
+    wide = max(NUMBER, 2 + max(map(len, result.outputs), default=0))
+    cell = NUMBER + FIGURE if beside else wide
+    row = max(ROW, 4 + max(map(len, result.parameters), default=0))
+    fit = max(1, (WIDTH - TIME - row) // cell)
     groups = [result.outputs[i : i + fit] for i in range(0, len(result.outputs), fit)]
-    return "\n\n".join(_columns(result, group, beside, cell) for group in groups)
+    return "\n\n".join(_columns(result, group, beside, (row, cell)) for group in groups)
 
 
 def _columns(
-    result: TimeSensitivities, outputs: Sequence[str], beside: Reference | None, cell: int
+    result: TimeSensitivities,
+    outputs: Sequence[str],
+    beside: Reference | None,
+    widths: tuple[int, int],
 ) -> str:
-    lines = [f"{'t':<{TIME + ROW}}" + "".join(f"{name:>{cell}}" for name in outputs)]
+    row, cell = widths
+    lines = [f"{'t':<{TIME + row}}" + "".join(f"{name:>{cell}}" for name in outputs)]
     if beside is not None:
         pair = f"{'dualad':>{NUMBER}}{beside.name[: FIGURE - 1]:>{FIGURE}}"
-        lines.append(" " * (TIME + ROW) + pair * len(outputs))
+        lines.append(" " * (TIME + row) + pair * len(outputs))
     for k, t in enumerate(result.t):
         lines.append("")
         for parameter in ("", *result.parameters):
             head = f"{'' if parameter else format(t, '.4g'):<{TIME}}"
-            head += f"{'d/d' + parameter if parameter else 'value':<{ROW}}"
-            lines.append(head + _row(result, k, parameter, outputs, beside))
+            head += f"{'d/d' + parameter if parameter else 'value':<{row}}"
+            lines.append(head + _row(result, k, parameter, outputs, (beside, cell)))
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -71,12 +79,14 @@ def _row(
     k: int,
     parameter: str,
     outputs: Sequence[str],
-    beside: Reference | None,
+    how: tuple[Reference | None, int],
 ) -> str:
     """One line of the table without its head."""
+    beside, cell = how
     cells = []
     for name in outputs:
-        cells.append(f"{result.column(name, parameter)[k]:>{NUMBER}.5e}")
+        width = NUMBER if beside is not None else cell
+        cells.append(f"{result.column(name, parameter)[k]:>{width}.5e}")
         if beside is not None:
             cells.append(f"{beside.text(k, name, parameter):>{FIGURE}}")
     return "".join(cells)
@@ -99,28 +109,10 @@ def _text(x: object) -> str:
 def counts(result: TimeSensitivities) -> str:
     """What the solver did, in one line."""
     s = result.stats
+    if "steps" not in s or "factorisations" not in s:
+        return ", ".join(f"{name} {value:.4g}" for name, value in s.items() if np.isscalar(value))
     return (
         f"{result.settings['method']}: {s['steps']} steps, {s['rhs']} right-hand sides with "
         f"{s['tangent_rhs']} tangents, {s['jacobians']} Jacobians, {s['factorisations']} LU, "
         f"{s['wall']:.2f} s"
     )
-
-
-def to_csv(result: TimeSensitivities, references: Sequence[Reference] = ()) -> str:
-    """One row for each time, output and parameter; one without parameter for the output itself.
-
-    Columns: t, output, parameter, value (of the output), sensitivity, then one a reference.
-    Numbers have all their digits.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = [r.name for r in references]
-    writer.writerow(["t", "output", "parameter", "value", "sensitivity", *names])
-    for k, t in enumerate(result.t.tolist()):
-        for name in result.outputs:
-            value = float(result.column(name)[k])
-            for parameter in ("", *result.parameters):
-                slope = float(result.column(name, parameter)[k]) if parameter else ""
-                figures = [r.text(k, name, parameter) for r in references]
-                writer.writerow([t, name, parameter, value, slope, *figures])
-    return out.getvalue()

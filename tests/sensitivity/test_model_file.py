@@ -33,8 +33,8 @@ def write(tmp_path, monkeypatch):
 def test_a_file_with_the_four_names_that_a_model_needs(write, tmp_path):
     model = load(write(MODEL))
     assert (model.name, model.folder) == ("a_model", tmp_path.resolve())
-    assert (model.params, model.y0, model.t_span) == ({"k": 2.0}, [1.0], (0.0, 1.0))
-    assert model.options() == {}
+    assert model.params == {"k": 2.0}
+    assert model.options() == {"y0": [1.0], "t_span": (0.0, 1.0)}
     assert model.reference_path is None
 
 
@@ -42,7 +42,7 @@ def test_what_else_a_file_may_say(write, tmp_path):
     more = 't_eval = [1.0]\nstates = ("a",)\nmethod = "BDF"\nrtol = 1e-4\nreference = "r.csv"\n'
     model = load(write(MODEL + more))
     assert model.options() == {
-        "t_eval": [1.0], "states": ("a",), "method": "BDF", "rtol": 1e-4,
+        "y0": [1.0], "t_span": (0.0, 1.0), "t_eval": [1.0], "states": ("a",), "method": "BDF", "rtol": 1e-4,
     }  # fmt: skip
     assert model.reference_path == tmp_path.resolve() / "r.csv"
 
@@ -54,7 +54,7 @@ def test_a_file_may_have_events_outputs_and_integrals(write):
         'outputs = {"z": lambda t, y, p: y[0]}\nintegrals = {"q": rhs}\n'
     )
     options = load(write(MODEL + more)).options()
-    assert set(options) == {"events", "outputs", "integrals"}
+    assert set(options) >= {"events", "outputs", "integrals"}
 
 
 def test_a_module_in_the_working_directory(write):

@@ -14,9 +14,10 @@ __all__ = ["MORE_WORDS", "add_parsers"]
 #: The second words of `dualad sens`.
 MORE_WORDS = ("ensemble", "budget", "fit")
 MODEL = (
-    "A model file defines params and rhs(t, y, p) with y0 and t_span, or model(p), or residual(x, "
-    "p) with x0, or problem = dualad.sensitivity.problem(...); it may define t_eval, states, "
-    "outputs, integrals, events, method, rtol, atol, pscale, units, time_unit, data and reference. "
+    "A model file defines params and rhs(t, y, p) with y0 and t_span, or model(p), or "
+    "residual(x, p) with x0, or problem = dualad.sensitivity.problem(...); it may define t_eval, "
+    "states, outputs, integrals, events, method, rtol, atol, pscale, units, time_unit, data and "
+    "reference. "
 )
 CODES = "Exit codes: 0 done, 1 the model failed, 2 the command was not usable"
 
@@ -34,7 +35,9 @@ def add_parsers(commands: Any) -> None:
         "--scaled", action="store_true", help="elasticities, p/y dy/dp, in the table"
     )
     sens.add_argument(
-        "--check", action="store_true", help="compare each derivative with differences of the model"
+        "--check",
+        action="store_true",
+        help="compare each derivative with differences of the model",
     )
     _pictures(sens, "default with a table: MODEL_sensitivities.png")
     _ensemble(commands)
@@ -92,7 +95,10 @@ def _fit(commands: Any) -> None:
     p.add_argument("--data", metavar="FILE.csv", help="default: data of the model file")
     p.add_argument("--x", type=_names, metavar="NAMES", help="the columns that the model is given")
     p.add_argument(
-        "--bounds", choices=("parameters", "none"), default="parameters", help="default: parameters"
+        "--bounds",
+        choices=("parameters", "none"),
+        default="parameters",
+        help="default: parameters",
     )
     p.add_argument("--loss", default="linear", help="linear, or soft_l1, huber, cauchy, arctan")
     p.add_argument("--starts", type=_count, metavar="N", help="try N starts, take the best")

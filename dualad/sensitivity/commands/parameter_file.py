@@ -1,8 +1,8 @@
 """Parameters in a file: TOML, with correlations, or CSV.
 
-    k1 = 0.04                         name,value,u,unit
-    k2 = {value = 1e4, u = 100.0}     k1,0.04,,
-    correlation = [["k1", "k2", 0.5]]
+k1 = 0.04                         name,value,u,unit
+k2 = {value = 1e4, u = 100.0}     k1,0.04,,
+correlation = [["k1", "k2", 0.5]]
 """
 
 from __future__ import annotations

@@ -99,10 +99,6 @@ def with_units(result: Sensitivities, model: ModelFile) -> Sensitivities:
         result.time_unit = str(model.given["time_unit"])
     if units and not result.output_units:
         named = dict.fromkeys(result.outputs, units) if isinstance(units, str) else dict(units)
-        for name in named:
-            known = (*result.outputs, *(getattr(result, "integrals", None) or result).outputs)
-            if name not in known:
-                raise SensitivityError(f"units: {unknown_name('output', name, known)}")
         result.output_units = {n: u for n, u in named.items() if n in result.outputs and u}
     return result
 
@@ -132,5 +128,3 @@ def selected(result: Sensitivities, names: Sequence[str] | None) -> Sensitivitie
         hessian=second,
         again=None if again is None else lambda v: np.asarray(again(v)).reshape(-1)[at],
     )  # fmt: skip
-
-

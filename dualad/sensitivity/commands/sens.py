@@ -69,12 +69,11 @@ def _written(
     if args.format == "md":
         return "\n\n".join(_parts(result, args.scaled, "markdown"))
     if isinstance(result, TimeSensitivities) and not args.scaled and "steps" in result.stats:
-        more = _more(result, False, "text")
-        page = report.page(result, references, notes, model.name)
-        return "\n\n".join([page.rstrip("\n"), *more])
+        return report.page(result, references, notes, model.name, _more(result, False, "text"))
     values = ", ".join(f"{n} = {v:g}" for n, v in result.parameters.items())
     head = f"{model.name}: {', '.join(result.outputs)} and their derivatives by {values}"
-    return "\n\n".join([head, *_parts(result, args.scaled, "text"), *_counted(result)])
+    counts = [report.counts(result)] if isinstance(result, TimeSensitivities) else []
+    return "\n\n".join([head, *_parts(result, args.scaled, "text"), *counts])
 
 
 def _parts(result: Sensitivities, scaled: bool, fmt: str) -> list[str]:
@@ -100,10 +99,6 @@ def _titled(result: Sensitivities, title: str, scaled: bool, fmt: str) -> str:
     return Table(table.columns, table.rows, both, note).render(fmt)
 
 
-def _counted(result: Sensitivities) -> list[str]:
-    return [report.counts(result)] if "steps" in result.stats else []  # type: ignore[arg-type]
-
-
 def _draw(result: Sensitivities, picture: Path, name: str) -> None:
     if isinstance(result, TimeSensitivities):
         title = f"{name}: change of each output for a relative change of a parameter"
@@ -122,4 +117,3 @@ def _checked(args: argparse.Namespace, result: Sensitivities) -> int:
         rows = [tuple(row.values()) for row in bad]
         tell(args, str(Table(found.columns, rows)))
     return DONE if found.ok else CHECK_FAILED
-

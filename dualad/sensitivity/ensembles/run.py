@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, SensitivityError, unknown_name
+from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
 from ..sampling import ParameterSets, as_sets
 from .bar import Bar
 from .executors import Crew, Lost, require_picklable, results, workers_of
@@ -66,8 +66,9 @@ def ensemble(
 
     Raises:
         ParameterError: a column is unknown, missing or comes twice, or a value is no number.
-        SensitivityError: all members failed; the file is of another problem; the model cannot be
-            sent to another process.
+        ModelError: all members failed.
+        SensitivityError: the file is of another problem; the model cannot be sent to another
+            process.
 
     >>> import numpy as np
     >>> e = ensemble(lambda p: p.a * p.b, {"a": [1.0, 2.0, 3.0], "b": [5.0, 5.0, 5.0]})
@@ -90,7 +91,7 @@ def ensemble(
         crew.close()
     out.stats |= {"wall": time.perf_counter() - begun, "members": len(out)}
     if len(out.failed) == len(out):
-        raise SensitivityError(f"all {len(out)} members failed; the first: {out.failed[0].error}")
+        raise ModelError(f"all {len(out)} members failed; the first: {out.failed[0].error}")
     return out
 
 
@@ -230,4 +231,4 @@ def _lost(found: Lost) -> Batch:
 def _raise(out: Ensemble, batch: Batch) -> None:
     i = min(batch.errors)
     values = ", ".join(f"{n} = {v:.6g}" for n, v in out.sets[i].items())
-    raise SensitivityError(f"member {i} failed ({values}): {batch.errors[i]}")
+    raise ModelError(f"member {i} failed ({values}): {batch.errors[i]}")

@@ -1,0 +1,99 @@
+"""`dualad sens ensemble`: the model for many sets of parameters, here or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..ensembles import Ensemble, ensemble
+from ..ensembles.problem import Problem
+from ..errors import ParameterError, unknown_name
+from ..model_file import ModelFile, load
+from ..sampling import ParameterSets, sample
+from ..tabular import Table
+from .number_file import read_numbers
+from .request import posed
+from .workers import workers
+from .writing import as_text, checked_paths, plain, put, said_warnings, tell
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the members that are not done, and print what became of them."""
+    model = load(args.model)
+    picture = checked_paths(args)
+    work = posed(model, args)
+    sets = _sets(args, work)
+    with said_warnings(), workers(model, args) as executor:
+        found = ensemble(work, sets, executor=executor, resume=args.resume, seed=args.seed)
+    _with_units(found, model)
+    put(args, _written(args, found))
+    if found.failed:
+        print(f"dualad: {len(found.failed)} of {len(found)} members failed", file=sys.stderr)
+    if picture is not None:
+        found.plot.band(args.outputs, path=picture)
+        tell(args, f"picture: {picture}")
+    return 0
+
+
+def _sets(args: argparse.Namespace, work: Problem) -> ParameterSets:
+    """The sets of the file, or those that are drawn."""
+    if args.sample is not None:
+        return sample(work.parameters, args.sample, args.method, args.seed or 0)
+    columns = read_numbers(args.sets)
+    for name in columns:
+        if name not in work.parameters:
+            raise ParameterError(
+                f"{args.sets}: {unknown_name('parameter', name, work.parameters)}"
+            )
+    return ParameterSets(columns, np.column_stack(list(columns.values())))
+
+
+def _with_units(found: Ensemble, model: ModelFile) -> None:
+    """The units of the file, where the analysis has not taken them."""
+    units, template = model.given.get("units"), found.template
+    if template is None:
+        return
+    if units and not template.units:
+        named = dict.fromkeys(found.outputs, units) if isinstance(units, str) else dict(units)
+        template.units.update({n: u for n, u in named.items() if n in found.outputs})
+    if model.given.get("time_unit") and template.time_unit is None:
+        object.__setattr__(template, "time_unit", str(model.given["time_unit"]))
+
+
+def _written(args: argparse.Namespace, found: Ensemble) -> str:
+    for name in args.outputs or ():
+        found.output_index(name)
+    if args.format == "json":
+        return json.dumps({"columns": list(_members(args, found).columns),
+                           "rows": plain(_members(args, found).rows)}, indent=1)  # fmt: skip
+    if args.format == "csv":
+        return as_text(_members(args, found), "csv")
+    table = found.summary()
+    rows = [row for row in table if args.outputs is None or row["output"] in args.outputs]
+    kept = Table(table.columns, [tuple(r.values()) for r in rows], table.title, table.notes)
+    return as_text(kept, args.format)
+
+
+def _members(args: argparse.Namespace, found: Ensemble) -> Table:
+    """One row a member (and time): its set, its outputs, their derivatives, its error."""
+    outputs = args.outputs or list(found.outputs)
+    at, m, k = [found.output_index(name) for name in outputs], len(found.outputs), found.parameters
+    values = found.values.reshape(len(found), -1, m)
+    slopes = found.jacobian.reshape(len(found), -1, m, len(k))
+    errors = {failure.index: failure.error for failure in found.failed}
+    times = found.t
+    head = ["member", *found.sets.names, *([] if times is None else ["t"]), *outputs]
+    marks = [f"d{name}/d{p}" for name in outputs for p in k]
+    rows: list[tuple[Any, ...]] = []
+    for i, r in np.ndindex(values.shape[:2]):
+        time = () if times is None else (float(times[r]),)
+        own = (i, *found.sets.values[i].tolist(), *time)
+        found_values = (*values[i, r, at].tolist(), *slopes[i, r, at].reshape(-1).tolist())
+        rows.append((*own, *found_values, errors.get(i, "")))
+    return Table([*head, *marks, "error"], rows)
