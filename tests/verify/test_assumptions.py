@@ -63,7 +63,7 @@ def test_what_the_symbols_of_an_expression_are_is_assumed():
 NOT_UNDERSTOOD = [3, {"x": object()}, "x in nowhere", {"x": sympy.FiniteSet(1)}, x + 1, "x ~ 2"]
 
 
-@pytest.mark.parametrize("assume", NOT_UNDERSTOOD, ids=str)
+@pytest.mark.parametrize("assume", NOT_UNDERSTOOD, ids=lambda a: type(a).__name__)
 def test_what_is_not_understood_is_an_error(assume):
     with pytest.raises(dualad.DualADError):
         prove(cube, slope, assume=assume)
