@@ -16,10 +16,10 @@ from ..engine.graph import GRAPH, GraphValue, attach as attach_node
 from ..engine.level import Level
 from ..engine.linear import LinearVariable
 from ..engine.recorded import Recorded
-from ..engine.tape import pull_custom
+from ..engine.tape import kept, pull_custom
 from ..engine.traced import Spec, TracedArray, raw, spec_of
 from ..engine.visible import is_functional
-from ..errors import ArgumentError, LinearityError
+from ..errors import ArgumentError
 from ..tensor import Tensor, as_tensor, unwrap, wrap
 from ..tensor.view import is_recorded
 from .context import FunctionCtx
@@ -93,6 +93,13 @@ class Call:
         #: whether the tensors belong to transformations, if only where no_grad hides that
         self.traced = any(is_functional(t._full()) for t in self.tensors)
         self.direct = self.face and not self.traced
+        if self.traced:
+            # What the rules read is kept as it is now, whatever is written into it later.
+            self.values = [_kept(v) for v in self.values]
+        elif self.face and any(type(args[k]) is np.ndarray for k in self.at):
+            # So are arrays beside tensors: NumPy's writes go unnoticed.
+            self.tensors = [as_tensor(_kept(args[k])) for k in self.at]
+            self.values = [unwrap(t) for t in self.tensors]
         self.outputs = Outputs(self)
 
     @property
@@ -157,10 +164,9 @@ class Call:
 
             return vectorized(self, level, values, mine, top.tangent)
         if kind is LinearVariable:
-            raise LinearityError(
-                f"a derivative rule is not linear in its tangent: {self.cls.__name__} was "
-                "applied to it"
-            )
+            from .on_linear import applied_to_linear
+
+            return applied_to_linear(self, level, values, mine)
         primals = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
         moves = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
         outs, ctx = self.run(primals)
@@ -182,7 +188,7 @@ class Call:
             self.set_up(ctx, inputs, self.outputs.tensors)
             self.outputs.check(ctx, inputs, outs)
             ctx.settle(inputs, self.outputs.tensors, outs, self.outputs.began)
-        return outs, ctx
+        return outs if self.face else [o[()] for o in outs], ctx
 
     def needs(self, values: list[Any]) -> tuple[bool, ...]:
         """For each argument whether it needs a gradient, by the values of the tensors."""
@@ -214,17 +220,28 @@ class Call:
         if all(m is None for m in live):
             return outs
         seen = values if kind is GraphValue else primals
-        inputs = self.tensors if self.direct else [wrap(v) for v in seen]
-        if not (self.direct and kind is GraphValue):
-            ctx = self.context(ctx, level, seen, moves, outs)
-        keep = ctx.differentiable(outs)
-        if not any(keep):
+        rule = self.rule_at(level, ctx, seen, live, outs)
+        if not any(rule.keep):
             return outs
-        rule = Rule(self, level, ctx, inputs, outs, [m is not None for m in live], keep)
         if kind is Dual:
             tangents = zip(outs, rule.push(live), strict=True)
             return [o if t is None else make_dual(level, o, t) for o, t in tangents]
         return self.record(kind, level, rule, live, outs)
+
+    def rule_at(
+        self,
+        level: Level,
+        ctx: FunctionCtx,
+        seen: list[Any],
+        live: list[Any],
+        outs: list[Any],
+    ) -> Rule:
+        """The rule of this call at one level, where the inputs read as `seen`."""
+        inputs = self.tensors if self.direct else [wrap(v) for v in seen]
+        if not (self.direct and level is GRAPH):
+            ctx = self.context(ctx, level, seen, live, outs)
+        keep = ctx.differentiable(outs)
+        return Rule(self, level, ctx, inputs, outs, [m is not None for m in live], keep)
 
     def record(self, kind: type, level: Level, rule: Rule, live: list, outs: list) -> list[Any]:
         """The outputs recorded on a tape, or in the requires_grad graph."""
@@ -292,6 +309,10 @@ class Call:
                 f"outer level, so its derivative there is unknown: give it a setup_context"
             )
         return inputs, tensors
+
+
+def _kept(x: Any) -> Any:
+    return kept(x) if type(x) is np.ndarray else x
 
 
 def _copied(value: Any) -> Any:

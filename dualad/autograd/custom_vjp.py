@@ -6,11 +6,14 @@ It is a custom `Function` underneath, so forward mode, nesting and vmap follow f
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from ..engine.batched import Batched
 from ..engine.traced import TracedArray, stack_objects
 from ..engine.tree import Tree, flatten, flatten_like
 from ..errors import ArgumentError, MissingRuleError
@@ -19,6 +22,9 @@ from .call import is_array
 from .function import Function
 
 __all__ = ["custom_vjp"]
+
+#: Whether a fwd rule is running on a whole batch, where only values are asked for.
+ON_BATCH: ContextVar[bool] = ContextVar("dualad_fwd_on_batch", default=False)
 
 
 class custom_vjp:
@@ -52,6 +58,8 @@ class custom_vjp:
         self.f = f
         self.nondiff_argnums = tuple(nondiff_argnums)
         self._rule: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+        #: a class of its own, so that messages name this function
+        self._function: Any = type(getattr(f, "__name__", "custom_vjp"), (_Custom,), {})
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """State the rule.
@@ -70,10 +78,12 @@ class custom_vjp:
                 f"{self.f.__name__} is a custom_vjp function without a rule: define one with "
                 f"{self.f.__name__}.defvjp(fwd, bwd)"
             )
+        args, kwargs = _placed(self.f, args, kwargs)
         call = _Call(self.f.__name__, *self._rule, args, kwargs, self.nondiff_argnums)
-        if not any(isinstance(operand(x), TracedArray) for x in call.leaves):
+        traced = [v for v in map(operand, call.leaves) if isinstance(v, TracedArray)]
+        if all(map(_is_batch, traced)) and (not traced or ON_BATCH.get()):
             return self.f(*args, **kwargs)
-        return call.out_tree_of(_Custom.apply(call, *call.leaves))
+        return call.out_tree_of(self._function.apply(call, *call.leaves))
 
 
 class _Call:
@@ -105,7 +115,11 @@ class _Call:
         args, given = list(self.args), iter([self._seen(x) for x in leaves])
         for k, tree in zip(self.moving, self.trees, strict=True):
             args[k] = tree.unflatten([next(given) for _ in range(tree.size)])
-        result = self.fwd(*args, **self.kwargs)
+        whole = ON_BATCH.set(any(_is_batch(operand(x)) for x in leaves))
+        try:
+            result = self.fwd(*args, **self.kwargs)
+        finally:
+            ON_BATCH.reset(whole)
         if not (isinstance(result, tuple) and len(result) == 2):
             raise ArgumentError(f"the fwd rule of {self.name} must return (output, residuals)")
         out, self.out_tree = flatten(result[0])
@@ -145,6 +159,21 @@ class _Call:
     def _given(self, x: Any) -> Any:
         """What a user's function returned, as a tensor."""
         return x if isinstance(x, Tensor) else wrap(stack_objects(x))
+
+
+def _placed(f: Callable[..., Any], args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """The arguments in order, keywords and defaults at their positions, where they have one."""
+    try:
+        bound = inspect.signature(f).bind(*args, **kwargs)
+    except ValueError:  # a function from C, whose signature is not known
+        return args, kwargs
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
+
+
+def _is_batch(value: Any) -> bool:
+    """Whether it is a batch of plain values."""
+    return type(value) is Batched and not isinstance(value.primal, TracedArray)
 
 
 def _number(x: Any) -> Any:

@@ -93,9 +93,18 @@ def _by_own_rule(
             f"{call.cls.__name__}.vmap returned out_dims {out_dims!r}, which do not have the "
             "structure of the output"
         )
-    return [_placed(level, call.out[k], where[k], n) for k in call.out_at]
+    name = call.cls.__name__
+    return [_placed(level, call.out[k], where[k], n, name) for k in call.out_at]
 
 
-def _placed(level: Level, tensor: Tensor, dim: int | None, n: int) -> Any:
+def _placed(level: Level, tensor: Tensor, dim: int | None, n: int, name: str) -> Any:
     value = unwrap(tensor)
-    return value if dim is None else batched(level, np.moveaxis(value, dim, 0), n)
+    if dim is None:
+        return value
+    axes = len(value.shape)
+    if not isinstance(dim, int) or not -axes <= dim < axes or value.shape[dim] != n:
+        raise FunctionError(
+            f"{name}.vmap returned an output of shape {value.shape} and out_dims {dim!r} for it, "
+            f"but that is no axis of the length of the batch, {n}"
+        )
+    return batched(level, np.moveaxis(value, dim, 0), n)

@@ -57,9 +57,12 @@ def may_change(array: Any) -> bool:
 
 
 def copied(array: np.ndarray) -> np.ndarray:
-    """A copy, which takes no more memory than the array where that is broadcast."""
+    """A copy, which takes no more memory than the array where that is broadcast.
+
+    Its entries lie in memory as those of the array: that decides which reshapes are views.
+    """
     if 0 not in array.strides:
-        return array.copy()
+        return array.copy(order="K")
     one = array[tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])]
     return np.broadcast_to(one.copy(), array.shape)
 

@@ -467,6 +467,7 @@ def as_value(x: Any, name: str = "value") -> Any:
         return plain_array(x, name)
     error = NotDifferentiableError(
         f"{name} is of type {t.__module__}.{t.__qualname__}, which is not a numeric array: give "
-        f"a float, a NumPy array (x.to_numpy() for pandas), or a container of those."
+        f"a float, a NumPy array (x.to_numpy() for pandas, x.data for xarray), or a container of "
+        f"those."
     )
     return of_library(x, error)

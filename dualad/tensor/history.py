@@ -40,6 +40,18 @@ class RemovableHandle:
         self.remove()
 
 
+class _AfterAccumulation(RemovableHandle):
+    """The handle of a hook of a leaf, which runs after its .grad has changed."""
+
+    def __init__(self, leaf: Any, hook: Callable[..., Any]):
+        leaf._after = [*getattr(leaf, "_after", ()), hook]
+        self._leaf, self._hook = leaf, hook
+
+    def remove(self) -> None:
+        """Take the hook off."""
+        self._leaf._after = [h for h in self._leaf._after if h is not self._hook]
+
+
 class History(State):
     """The methods of a tensor that concern its derivatives."""
 
@@ -125,6 +137,8 @@ class History(State):
             self._grad = wrap(unwrap(self._grad) + gradient)
         else:
             self._grad._write(unwrap(self._grad) + gradient)
+        for hook in getattr(self, "_after", ()):
+            hook(self)
 
     @property
     def grad_fn(self) -> Node | None:
@@ -209,6 +223,15 @@ class History(State):
 
         node.hooks = [*(node.hooks or ()), call]
         return RemovableHandle(node, call)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call hook with this leaf each time backward has added to its .grad."""
+        if not self.requires_grad or not self.is_leaf:
+            raise LevelError(
+                "post accumulate grad hooks can be registered on leaf tensors that require grad "
+                "only: on others use register_hook"
+            )
+        return _AfterAccumulation(self, hook)
 
     # --- leaving the history -------------------------------------------------------------------
 

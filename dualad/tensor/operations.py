@@ -13,7 +13,7 @@ from .face import operand, shape_checked, unwrap, wrap
 from .operators import install_operators
 from .promotion import floating, promoted
 from .selection import Selection
-from .writing import in_place
+from .writing import as_it_was, in_place
 
 __all__ = ["Operations"]
 
@@ -62,11 +62,13 @@ class Operations(Selection, Dtypes):
 
     def softmax(self, dim: int) -> Any:
         """The exponentials along a dimension, divided by their sum."""
-        return (self - self.logsumexp(dim, True)).exp()
+        x = as_it_was(self)
+        return (x - x.logsumexp(dim, True)).exp()
 
     def log_softmax(self, dim: int) -> Any:
         """The logarithm of `softmax`."""
-        return self - self.logsumexp(dim, True)
+        x = as_it_was(self)
+        return x - x.logsumexp(dim, True)
 
     # --- arithmetic with a factor ------------------------------------------------------------
 
@@ -92,6 +94,16 @@ class Operations(Selection, Dtypes):
     def round(self, *, decimals: int = 0) -> Any:
         """The entries rounded to so many decimals; to the even number at ties."""
         return wrap(np.round(unwrap(self), decimals))
+
+    def addmm(self, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        """beta * self + alpha * (a @ b), for matrices, vectors and stacks of matrices."""
+        return self * beta + (a @ b) * alpha
+
+    addmv = baddbmm = addmm
+
+    def addr(self, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        """beta * self + alpha * the outer product of two vectors."""
+        return self * beta + a.outer(b) * alpha
 
     def addcmul(self, x: Any, y: Any, *, value: Any = 1) -> Any:
         """self + value * x * y."""
@@ -152,6 +164,14 @@ class Operations(Selection, Dtypes):
 
     clip = clamp
 
+    def clamp_min(self, min: Any) -> Any:
+        """The entries, those below a bound replaced by it."""
+        return self.clamp(min=min)
+
+    def clamp_max(self, max: Any) -> Any:
+        """The entries, those above a bound replaced by it."""
+        return self.clamp(max=max)
+
     def det(self) -> Any:
         """The determinant of a matrix."""
         return wrap(np.linalg.det(unwrap(self)))
@@ -178,7 +198,8 @@ FLOATING = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
     "acosh": np.arccosh, "atanh": np.arctanh, "arcsin": np.arcsin, "arccos": np.arccos,
-    "arctan": np.arctan, "sinc": np.sinc, "deg2rad": np.deg2rad, "rad2deg": np.rad2deg,
+    "arctan": np.arctan, "arcsinh": np.arcsinh, "arccosh": np.arccosh, "arctanh": np.arctanh,
+    "sinc": np.sinc, "deg2rad": np.deg2rad, "rad2deg": np.rad2deg,
 }  # fmt: skip
 KEEPING = {
     "abs": np.abs, "absolute": np.abs, "neg": np.negative, "negative": np.negative,
@@ -187,6 +208,9 @@ KEEPING = {
     "angle": np.angle, "nan_to_num": np.nan_to_num, "bitwise_not": np.invert,
     "logical_not": np.logical_not,
 }  # fmt: skip
+#: Functions whose argument may be written to afterwards, as in PyTorch, which saves their result.
+#: Their slope at the argument is exact where that from the result is rounded, so that is copied.
+COPYING = frozenset({"tanh", "expm1", "reciprocal"})
 TESTING = {"isnan": np.isnan, "isfinite": np.isfinite, "isinf": np.isinf, "signbit": np.signbit}
 PAIRS = {
     "maximum": np.maximum, "minimum": np.minimum, "fmax": np.fmax, "fmin": np.fmin,
@@ -209,6 +233,8 @@ ALONG = {"cumsum": np.cumsum, "cumprod": np.cumprod, "diff": np.diff}
 
 
 def _entrywise(function: Callable[..., Any], prepare: Callable[[Any], Any]) -> Callable[..., Any]:
+    if function.__name__ in COPYING:
+        return lambda self: wrap(function(prepare(unwrap(as_it_was(self)))))
     return lambda self: wrap(function(prepare(unwrap(self))))
 
 
@@ -264,10 +290,17 @@ _install(ALONG, _along, "Along a dimension", True)
 install_operators(Operations)
 for _name in (
     "add", "sub", "div", "divide", "true_divide", "round", "addcmul", "addcdiv", "lerp", "sigmoid",
-    "relu", "rsqrt", "frac", "clamp", "clip",
+    "relu", "rsqrt", "frac", "clamp", "clip", "clamp_min", "clamp_max",
+    "addmm", "addmv", "baddbmm", "addr", "lt", "le", "gt", "ge", "eq", "ne",
     "index_add", "index_copy", "index_fill", "index_put", "scatter", "scatter_add", "masked_fill",
     "masked_scatter", "tril", "triu", "conj_physical",
 ):  # fmt: skip
     setattr(Operations, f"{_name}_", in_place(getattr(Operations, _name), f"{_name}_"))
-for _name in ("", "_"):
-    setattr(Operations, f"subtract{_name}", getattr(Operations, f"sub{_name}"))
+#: Other names of the same methods.
+ALIASES = {
+    "subtract": "sub", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge",
+    "not_equal": "ne",
+}  # fmt: skip
+for _name, _method in ALIASES.items():
+    for _end in ("", "_"):
+        setattr(Operations, _name + _end, getattr(Operations, _method + _end))

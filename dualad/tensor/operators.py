@@ -11,7 +11,7 @@ from ..engine.graph import GRAPH, GraphValue
 from ..engine.traced import UFUNCS, TracedArray
 from .face import State, as_shape_error, operand, unwrap, wrap
 from .promotion import floating, promoted
-from .writing import in_place
+from .writing import as_it_was, in_place
 
 __all__ = ["install_operators"]
 
@@ -29,13 +29,15 @@ MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "n
 
 def _operator(name: str, reflected: str) -> Callable[[Any, Any], Any]:
     """self name other; `reflected` is the operator of the other operand that means the same."""
-    divides = "truediv" in name
+    divides, inverts = "truediv" in name, name == "__rtruediv__"
     ufunc, swaps = UFUNC_OF.get(name.replace("__r", "__")), name.startswith("__r")
 
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         a, b = unwrap(self), operand(other)
+        if inverts and not hasattr(b, "shape"):
+            a = unwrap(as_it_was(self))  # as in reciprocal()
         if ufunc is not None and _is_plainly_recorded(a, b):
             return _recorded(ufunc, (b, a) if swaps else (a, b))
         if type(b) is not float or a.dtype.kind != "f":

@@ -79,17 +79,18 @@ class Views(State):
     def _become(self, view: Callable[[Any], Any]) -> Any:
         """Turn this tensor into a view of what it was: the same entries in another shape."""
         full = self._full()
-        if getattr(self, "_is_viewed", False) or is_functional(full):
+        if getattr(self, "_is_viewed", False):
             raise ShapeError(
-                "a tensor that has views, or is inside of a transformation, cannot change its "
-                "shape in place: use the operation without the underscore"
+                "a tensor that has views cannot change its shape in place: use the operation "
+                "without the underscore"
             )
         self._may_write(full)
         before = wrap(full)
         before._view, before._clock, before._born = self._view, self._clock, self._born
         out = view(before)
         self._value, self._view = out._value, out._view
-        bump(np.asarray(raw(full)))
+        if not is_functional(full):
+            bump(np.asarray(raw(full)))
         self._clock += 1
         self._move_retained(node_of(full))
         return self

@@ -25,7 +25,7 @@ from .face import State, operand, shape_checked, unwrap, wrap
 from .view import node_of
 from .views import index_key, is_basic
 
-__all__ = ["Writing", "in_place"]
+__all__ = ["Writing", "as_it_was", "in_place"]
 
 #: What reads its one number before it writes.
 FILLING = frozenset({"masked_fill_", "index_fill_"})
@@ -189,7 +189,7 @@ def in_place(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     def written(self: Any, *args: Any, **kwargs: Any) -> Any:
         if name not in FILLING:
             _refuse_overlap(unwrap(self), (*args, *kwargs.values()))
-        out = method(_as_it_was(self, args), *args, **kwargs)
+        out = method(as_it_was(self, args), *args, **kwargs)
         if out is NotImplemented:
             return out
         value = unwrap(out)
@@ -222,8 +222,8 @@ def _rank(dtype: np.dtype) -> int:
     return {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}[dtype.kind]
 
 
-def _as_it_was(x: Any, others: tuple) -> Any:
-    """x with its values copied, where a rule may read what is about to be overwritten."""
+def as_it_was(x: Any, others: tuple = ()) -> Any:
+    """x with its values copied, where a rule may read what is overwritten before that."""
     value = unwrap(x)
     if is_functional(value) or not any(node_of(operand(v)) is not None for v in (x, *others)):
         return x

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..engine.codegen import define
 from ..engine.primitive import Composite, Elementwise, Opaque
-from ..engine.traced import Buffer, TracedArray, as_operand, stack_objects
-from ..engine.tree import flatten, tree_map
-from ..errors import ArgumentError, LostDerivativeError, MissingRuleError
+from ..engine.traced import Buffer, TracedArray, as_operand, spec_of, stack_objects
+from ..engine.tree import LEAF_TREE, Tree, flatten, flatten_like, tree_map
+from ..errors import ArgumentError, LostDerivativeError, MissingRuleError, ShapeError
 from ..ops.elementwise import NAMESPACE
 
 __all__ = ["custom_jvp", "defelementwise", "stop_gradient"]
@@ -100,11 +100,19 @@ class custom_jvp:
         """State the rule as a sum: one function (tangent, output, *primals) per argument."""
 
         def rule(primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+            if len(rules) != len(tangents):
+                raise ArgumentError(
+                    f"{self.f.__name__}.defjvps was given {len(rules)} rules, but the function "
+                    f"has {len(tangents)} arguments: give one for each, None for one without "
+                    "a derivative"
+                )
             out = self(*primals)
             terms = [
-                r(t, out, *primals) for r, t in zip(rules, tangents, strict=True) if r is not None
+                r(t, out, *primals)
+                for r, t in zip(rules, tangents, strict=True)
+                if r is not None and t is not None
             ]
-            return out, functools.reduce(lambda a, b: a + b, terms)
+            return out, functools.reduce(lambda a, b: a + b, terms) if terms else None
 
         self._rule = rule
 
@@ -159,8 +167,13 @@ class custom_jvp:
                 raise ArgumentError(
                     f"the jvp rule of {self.f.__name__} must return (output, tangent of output)"
                 )
-            flat = flatten(result[1])[0]
+            if result[1] is None:
+                return None
+            flat = _moves(result[1], out_trees[-1], self.f.__name__)
             flat = [stack_objects(x) if face is None else face.value(x) for x in flat]
+            outs = out if isinstance(out, tuple) else (out,)
+            for t, o in zip(flat, outs, strict=True):
+                _check_shape(t, o, self.f.__name__)
             return tuple(flat) if isinstance(out, tuple) else flat[0]
 
         primitive = Composite(impl, rule, whole=True, name=self.f.__name__, builtin=False)
@@ -168,6 +181,26 @@ class custom_jvp:
         flat = list(out) if isinstance(out, tuple) else [out]
         flat = flat if face is None else [face.wrap(x) for x in flat]
         return out_trees[-1].unflatten(flat)
+
+
+def _moves(move: Any, tree: Tree, name: str) -> list[Any]:
+    """The leaves of a tangent in the order of those of the output; None in a sequence is zero."""
+    if isinstance(move, (tuple, list)) and len(move) == len(tree.children):
+        leaves = [child is LEAF_TREE for child in tree.children]
+        move = [0.0 if m is None and f else m for m, f in zip(move, leaves, strict=True)]
+    return flatten_like(tree, move, f"the tangent from the jvp rule of {name}", "its output")
+
+
+def _check_shape(tangent: Any, out: Any, name: str) -> None:
+    have, want = spec_of(tangent).shape, spec_of(out).shape
+    try:
+        fits = np.broadcast_shapes(have, want) == want
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"the jvp rule of {name} gives a tangent of shape {have} for an output of shape {want}"
+        )
 
 
 def _lowest(value: Any) -> float:
@@ -216,6 +249,8 @@ def _stopped(x: Any) -> Any:
     face = getattr(x, "__dualad_face__", None)
     if face is not None:
         return face.stopped(x)
+    if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
+        return x.stopped()
     while isinstance(x, TracedArray):
         if x.kind == "batched":
             return _stop(x)

@@ -30,7 +30,7 @@ def apart(value: Any) -> Any:
     plain = raw(value)
     if not isinstance(plain, np.ndarray) or is_functional(value):
         return kept(value)
-    return rebased(value, plain.copy())
+    return rebased(value, plain.copy(order="K"))
 
 
 class Deferred:

@@ -161,3 +161,59 @@ def test_residuals_are_functions_of_the_arguments_at_second_order_too():
     y.mul_(2)
     with pytest.raises(RuntimeError, match="inplace"):
         dualad.autograd.grad(z, x, create_graph=True)
+
+
+def softplus():
+    """log(1 + exp(x)), whose fwd calls the function itself."""
+
+    @dualad.custom_vjp
+    def f(x):
+        return np.log1p(np.exp(x))
+
+    f.defvjp(lambda x: (f(x), x), lambda x, g: (g / (1 + np.exp(-x)),))
+    return f
+
+
+def test_a_fwd_that_calls_the_function_under_vmap():
+    f, x = softplus(), np.array([-1.0, 0.5])
+    s = 1 / (1 + np.exp(-x))
+    same(dualad.vmap(f)(x), np.log1p(np.exp(x)))
+    same(dualad.vmap(dualad.grad(f))(x), s)
+    same(dualad.vmap(dualad.hessian(f))(x), s * (1 - s))
+    same(dualad.grad(lambda x: np.sum(dualad.vmap(f)(x)))(x), s)
+
+
+def test_a_bwd_that_calls_the_function():
+    @dualad.custom_vjp
+    def twice(x):
+        return 2 * x
+
+    twice.defvjp(lambda x: (twice(x), None), lambda _, g: (twice(g),))
+    same(dualad.jacfwd(twice)(np.ones(2)), 2 * np.eye(2))
+    same(dualad.jvp(twice, (1.0,), (3.0,))[1], 6.0)
+
+
+def test_keywords_and_defaults_have_their_positions():
+    @dualad.custom_vjp
+    def f(x, y=2.0):
+        return x * y**2
+
+    f.defvjp(lambda x, y: (x * y**2, (x, y)), lambda r, g: (g * r[1] ** 2, 2 * g * r[0] * r[1]))
+    same(dualad.grad(f)(3.0), 4.0)
+    same(dualad.grad(f)(3.0, y=5.0), 25.0)
+    same(dualad.grad(lambda y: f(y=y, x=3.0))(5.0), 30.0)
+
+
+def test_messages_name_the_function():
+    @dualad.custom_vjp
+    def bump(x):
+        return x * 1
+
+    bump.defvjp(lambda x: (x, None), lambda _, g: (1.0,))
+    with pytest.raises(dualad.errors.LinearityError, match=r"bump\.backward"):
+        dualad.jvp(bump, (2.0,), (1.0,))
+
+
+def test_a_primal_without_axes_is_a_number():
+    primal, tangent = dualad.jvp(softplus(), (0.0,), (1.0,))
+    assert type(primal) is type(tangent) is np.float64

@@ -378,3 +378,30 @@ def test_a_hook_may_not_change_the_dtype():
     y.register_hook(lambda g: g.float())
     with pytest.raises(RuntimeError, match="type"):
         y.sum().backward()
+
+
+def test_after_a_leaf_has_got_its_gradient():
+    """The hook sees .grad as it is after each backward, and may take it away."""
+    x, seen = t([1.0, 2.0], True), []
+    handle = x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad.tolist()))
+    (x * x).sum().backward()
+    (x * 3).sum().backward()
+    assert seen == [[2.0, 4.0], [5.0, 7.0]]
+    dualad.autograd.grad((x * x).sum(), x)
+    handle.remove()
+    (x * 3).sum().backward()
+    assert len(seen) == 2
+
+    def step(leaf):
+        with dualad.no_grad():
+            leaf.sub_(leaf.grad)
+        leaf.grad = None
+
+    x = t([1.0, 2.0], True)
+    with x.register_post_accumulate_grad_hook(step):
+        (x * 0.25).sum().backward()
+    same(x, [0.75, 1.75])
+    assert x.grad is None
+    for other in (x * 2, t([1.0])):
+        with pytest.raises(RuntimeError, match="leaf"):
+            other.register_post_accumulate_grad_hook(step)

@@ -357,3 +357,22 @@ def test_a_rule_is_told_dimensions_counted_from_the_front(dim):
 
     dualad.vmap(Double.apply, in_dims=dim)(t([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
     assert seen == [(3, (1,), (2, 3))]
+
+
+@pytest.mark.parametrize("out_dim", [5, -3, "a", 1])
+def test_an_output_without_the_axis_that_is_claimed(out_dim):
+    class Wrong(Function):
+        @staticmethod
+        def forward(x):
+            return x * 1
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return x, out_dim
+
+    with pytest.raises(RuntimeError, match=r"Wrong\.vmap returned .* no axis of the length"):
+        dualad.vmap(Wrong.apply)(t([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))

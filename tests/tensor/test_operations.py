@@ -10,7 +10,7 @@ from dualad.tensor.operations import ALONG, FLOATING, KEEPING, PAIRS, REDUCTIONS
 
 X = np.array([[0.3, 0.7, 0.2], [0.9, 0.4, 0.6]])
 Y = np.array([[0.5, 0.15, 0.8], [0.2, 0.35, 0.45]])
-SHIFT = {"acosh": 1.0}
+SHIFT = {"acosh": 1.0, "arccosh": 1.0}
 VECTORS = {"dot", "inner", "outer", "vdot"}
 MATRICES = {"matmul", "mm", "mv", "bmm"}
 CONSTANT = {
@@ -181,3 +181,47 @@ def test_shapes_that_do_not_fit(f):
 def test_dimensions_that_are_not_there(f):
     with pytest.raises(IndexError):
         f()
+
+
+A23 = np.array([[0.1, 0.5, 0.3], [0.7, 0.2, 0.9]])
+B32 = np.array([[0.4, 0.2], [0.6, 0.3], [0.1, 0.8]])
+C22 = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+@pytest.mark.parametrize("end", ["", "_"])
+def test_products_that_are_added(end):
+    """d sum(beta c + alpha a @ b) is beta for c and alpha times the row sums of b for a."""
+    a, c = t(A23, True), t(C22, True)
+    y = getattr(c * 1, "addmm" + end)(a, t(B32), beta=2, alpha=3)
+    same(y, 2 * C22 + 3 * A23 @ B32)
+    y.sum().backward()
+    same(c.grad, np.full((2, 2), 2.0))
+    same(a.grad, 3 * np.tile(B32.sum(1), (2, 1)))
+    same(getattr(t(C22[0]), "addmv" + end)(a.detach(), t(B32[:, 0])), C22[0] + A23 @ B32[:, 0])
+    outer = np.outer(A23[:, 0], B32[0])
+    same(getattr(t(C22), "addr" + end)(t(A23[:, 0]), t(B32[0]), alpha=2), C22 + 2 * outer)
+    stacks = [t(v[None]) for v in (C22, A23, B32)]
+    same(getattr(stacks[0], "baddbmm" + end)(*stacks[1:]), (C22 + A23 @ B32)[None])
+
+
+@pytest.mark.parametrize("end", ["", "_"])
+def test_one_bound(end):
+    x = t(A23, True)
+    y = getattr(getattr(x * 1, "clamp_min" + end)(0.2), "clamp_max" + end)(t([0.6, 0.6, 0.6]))
+    same(y, np.clip(A23, 0.2, 0.6))
+    y.sum().backward()
+    same(x.grad, ((A23 >= 0.2) & (A23 <= 0.6)).astype(float))
+
+
+def test_comparisons_by_name_and_in_place():
+    for name, ufunc in {
+        "less": np.less, "less_equal": np.less_equal, "greater": np.greater,
+        "greater_equal": np.greater_equal, "not_equal": np.not_equal, "eq": np.equal,
+    }.items():  # fmt: skip
+        expected = ufunc(A23, 0.3)
+        same(getattr(t(A23), name)(0.3), expected)
+        x = t(A23, True)
+        y = getattr(x * 1, name + "_")(0.3)
+        same(y, expected.astype(float))
+        (y * x).sum().backward()
+        same(x.grad, expected.astype(float))

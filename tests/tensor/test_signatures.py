@@ -108,8 +108,21 @@ def test_it_does_not_where_views_or_leaves_would_be_lost():
     same(row, DATA[0])
     with pytest.raises(RuntimeError, match="leaf"):
         t(DATA, True).t_()
-    with pytest.raises(RuntimeError, match="transformation"):
-        dualad.func.grad(lambda x: (x * 1).t_().sum())(t(DATA))
+
+
+def test_the_shape_changes_in_place_inside_of_transformations():
+    """sum(w * (2 x)**2) has the gradient 8 w x; the caller's tensor keeps its shape."""
+    weights = np.arange(6.0).reshape(2, 3)
+
+    def f(x):
+        x.t_().mul_(2)
+        return (t(weights.T) * x * x).sum()
+
+    x = t(DATA)
+    same(dualad.func.grad(f)(x), 8 * weights * DATA)
+    same(dualad.func.hessian(f)(x), np.diag((8 * weights).ravel()).reshape(2, 3, 2, 3))
+    assert x.shape == DATA.shape and x._version == 0
+    same(dualad.vmap(lambda x: (x * 1).unsqueeze_(1).mul_(3))(x), 3 * DATA[..., None])
 
 
 def test_a_saved_tensor_whose_shape_changes_is_noticed():
