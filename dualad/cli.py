@@ -1,7 +1,8 @@
 """The command `dualad`: `dualad sens MODEL` prints a model's sensitivities and draws them.
 
-Exit codes: 0 done, 1 the model failed, 2 the command was not usable as it was given. The second
-command, `dualad verify`, is in `verify.command`, with exit codes of its own.
+Exit codes: 0 done, 1 the model failed, 2 the command was not usable as it was given, 3 a check
+failed. The commands of `sens` are in `sensitivity.commands`; `dualad verify` is in
+`verify.command`, with exit codes of its own.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from .errors import DualADError, MissingExtraError
+from .sensitivity.commands.grammar import MORE_WORDS, add_parsers as add_sens
 from .verify.command import add_parser as add_verify
 from .version import __version__
 
 __all__ = ["main"]
 
-DONE, MODEL_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, MODEL_FAILED, USAGE, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -28,39 +29,14 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"dualad {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    sens = commands.add_parser(
-        "sens",
-        help="sensitivities of a differential equation by its parameters",
-        description="Integrate the model of a Python file together with its sensitivities, print "
-        "them (beside the figures of the model's reference file, if it names one), and draw them.",
-        epilog="The file defines rhs(t, y, p), y0, params and t_span, and may define t_eval, "
-        "states, method, rtol, atol, pscale and reference. Exit codes: 0 done, 1 the model "
-        "failed, 2 the command was not usable.",
-    )
-    sens.add_argument("model", metavar="MODEL", help="a Python file, or the name of a module")
-    sens.add_argument("--wrt", metavar="NAMES", help="the parameters, with commas; default all")
-    sens.add_argument("--rtol", type=positive, help="relative tolerance, for the model's own")
-    sens.add_argument("--format", choices=("table", "csv"), default="table", help="default: table")
-    picture = sens.add_mutually_exclusive_group()
-    picture.add_argument(
-        "--plot", metavar="FILE", help="the picture; default with a table: MODEL_sensitivities.png"
-    )
-    picture.add_argument("--no-plot", action="store_true", help="draw no picture")
-    sens.set_defaults(run=sens_command)
+    add_sens(commands)
     add_verify(commands)
     return top
 
 
-def positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return value
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; gives its exit code."""
-    args = parser().parse_args(argv)
+    args = parser().parse_args(words(sys.argv[1:] if argv is None else argv))
     try:
         return args.run(args)
     except BrokenPipeError:
@@ -71,55 +47,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("dualad: interrupted", file=sys.stderr)
         return INTERRUPTED
     except DualADError as error:
-        from .sensitivity.errors import ModelError, SensitivityError
-
         print(f"dualad: {error}", file=sys.stderr)
-        unusable = isinstance(error, (SensitivityError, MissingExtraError))
-        return USAGE if unusable and not isinstance(error, ModelError) else MODEL_FAILED
+        return code_of(error)
 
 
-def sens_command(args: argparse.Namespace) -> int:
-    """`dualad sens`: all that can be wrong with the request is found before the integration."""
-    from .sensitivity import report
-    from .sensitivity.model_file import load
-    from .sensitivity.ode import ode
-    from .sensitivity.plot import check_picture, save_time_courses
-    from .sensitivity.reference import ReferenceFile
+def code_of(error: DualADError) -> int:
+    """By whose doing: that of the model, or of the command."""
+    from .sensitivity import (
+        CheckError,
+        EventError,
+        ModelError,
+        NotIdentifiableError,
+        SensitivityError,
+    )
 
-    model = load(args.model)
-    picture = args.plot
-    if picture is None and not args.no_plot and args.format == "table":
-        picture = f"{model.name}_sensitivities.png"
-    if picture is not None:
-        picture = check_picture(picture)
-    figures = None if model.reference_path is None else ReferenceFile(model.reference_path)
-
-    result = ode(
-        model.rhs, model.y0, model.params, model.t_span,
-        **{**model.options(), **options(args)}, dense_output=picture is not None, progress=True,
-    )  # fmt: skip
-    if figures is not None:
-        figures.check_names(result.outputs, tuple(model.params))
-    references = [] if figures is None else figures.at(result)
-    notes = [] if figures is None else figures.notes
-    if args.format == "csv":
-        sys.stdout.write(report.to_csv(result, references))
-    else:
-        sys.stdout.write(report.page(result, references, notes, model.name))
-    sys.stdout.flush()
-    if picture is not None:
-        title = f"{model.name}: change of each state for a relative change of a parameter"
-        save_time_courses(result, picture, title)
-        print(f"picture: {picture}", file=sys.stdout if args.format == "table" else sys.stderr)
-    return DONE
+    if isinstance(error, CheckError):
+        return CHECK_FAILED
+    if isinstance(error, (ModelError, EventError, NotIdentifiableError)):
+        return MODEL_FAILED
+    unusable = isinstance(error, (SensitivityError, MissingExtraError))
+    return USAGE if unusable else MODEL_FAILED
 
 
-def options(args: argparse.Namespace) -> dict[str, Any]:
-    """What the command line says in place of the model file."""
-    out: dict[str, Any] = {} if args.rtol is None else {"rtol": args.rtol}
-    if args.wrt is not None:
-        out["wrt"] = [name.strip() for name in args.wrt.split(",")]
-    return out
+def words(argv: Sequence[str]) -> list[str]:
+    """The arguments, the two words of `sens ensemble` and its kin taken as one command."""
+    given = list(argv)
+    if given[:1] == ["sens"] and len(given) > 1 and given[1] in MORE_WORDS:
+        return [" ".join(given[:2]), *given[2:]]
+    return given
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ params = {
 }
 states = ("x", "v")
 t_span = (0.0, 4.0)
+units, time_unit = {"x": "m", "v": "m/s"}, "s"
 method, rtol = "DOP853", 1e-9
 PICTURE = "bouncing_ball.png"
 

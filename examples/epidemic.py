@@ -1,4 +1,4 @@
-"""An ensemble on a cluster: the course of an epidemic for 120 draws of what is not known of it.
+"""An ensemble on a cluster: the course of an epidemic for 60 draws of what is not known of it.
 
     S' = -beta S I / N,  I' = beta S I / N - gamma I,  R' = gamma I
 
@@ -6,7 +6,7 @@ Each member is an integration with its sensitivities, and a task of its own. Her
 dask cluster on this machine run them; `dask.distributed.Client("tcp://...")` is a cluster
 elsewhere, for which nothing else changes. On the command line the same is
 
-    dualad sens ensemble examples/epidemic.py --sample 120 --method normal --jobs 2
+    dualad sens ensemble examples/epidemic.py --sample 60 --method normal --jobs 2
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ params = {
     "gamma": ds.Parameter(0.18, u=0.015, unit="1/d", scale="log", label="recovery γ"),
     "I0": ds.Parameter(10.0, u=4.0, scale="log", label="first cases I₀"),
 }
-t_span, t_eval = (0.0, 90.0), np.linspace(0.0, 90.0, 91)
+t_span, t_eval = (0.0, 90.0), np.linspace(0.0, 90.0, 61)
 units = {"S": "persons", "I": "persons", "R": "persons"}
 time_unit = "d"
 method, rtol, atol = "LSODA", 1e-7, 1e-6
@@ -86,7 +86,7 @@ def draw(members, path):
 
 
 if __name__ == "__main__":
-    sets = ds.sample(params, 120, "normal", seed=3)
+    sets = ds.sample(params, 60, "normal", seed=3)
     members = run(sets)
     print(f"{len(members)} members, {len(members.failed)} failed")
     peak = members.values[:, :, 1].max(axis=1)

@@ -6,6 +6,7 @@
 
 The first reaction spends one ATP, the third earns two, and a demand turns it back to ADP, so that
 ATP + ADP is conserved: the Jacobian of the rates is singular, and the total has to be found.
+`dualad sens` takes `problem`, the steady state, and with metabolic_network.py:rhs the course.
 Control coefficients say by how many per cent a steady flux or concentration moves when an enzyme
 becomes 1 % faster (Heinrich and Rapoport, Eur. J. Biochem. 42, 1974).
 """
@@ -49,6 +50,12 @@ def rhs(t, y, p):
     return change(y, p)
 
 
+FLUXES = {name: lambda x, p, name=name: rates(x, p)[name] for name in ENZYMES}
+units = dict.fromkeys(states, "mM") | dict.fromkeys(ENZYMES, "mM/min")
+problem = ds.problem(ds.steady_state, change, y0, params, outputs=FLUXES, units=units)
+time_unit = "min"
+
+
 def draw(control, labels, path):
     """Both matrices of control coefficients; a number in each cell says what its shade means."""
     from matplotlib.figure import Figure
@@ -73,9 +80,7 @@ def draw(control, labels, path):
 
 
 if __name__ == "__main__":
-    fluxes = {name: lambda x, p, name=name: rates(x, p)[name] for name in ENZYMES}
-    unit = dict.fromkeys(states, "mM") | dict.fromkeys(ENZYMES, "mM/min")
-    steady = ds.steady_state(change, y0, params, outputs=fluxes, units=unit)
+    steady = problem({})
     print("conserved:", ", ".join(steady.totals))
     print("slowest eigenvalue:", f"{steady.eigenvalues()[0]:.4g} per minute\n")
     print(steady.table(scaled=True))

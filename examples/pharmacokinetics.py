@@ -7,7 +7,9 @@ The data are subject 1 of the theophylline study of R. A. Upton (in Boeckmann, S
 NONMEM Users Guide, part V, 1994): 11 concentrations after an oral dose of 4.02 mg per kg of body
 weight. The differential equations are solved with their sensitivities, which are the Jacobian of
 the fit; from its covariance follow a band for the course, one for new observations, and the
-uncertainty budget of what a physician asks for.
+uncertainty budget of what a physician asks for. The fit alone is
+
+    dualad sens fit examples/pharmacokinetics.py --plot fit.png
 """
 
 import numpy as np
@@ -26,6 +28,9 @@ params = {
 states = ("gut", "concentration")
 y0 = [DOSE, 0.0]
 t_span = (0.0, 25.0)
+method, rtol, atol = "LSODA", 1e-6, 1e-8
+units, time_unit = {"gut": "mg/kg", "concentration": "mg/L"}, "h"
+data = {"t": TIME, "concentration": SEEN}
 
 
 def rhs(t, y, p):
@@ -36,7 +41,7 @@ def rhs(t, y, p):
 def course(p, times=TIME):
     """The concentration at some times, with its derivatives by the parameters."""
     return ds.ode(
-        rhs, y0, p, t_span, t_eval=times, states=states, method="LSODA", rtol=1e-6, atol=1e-8
+        rhs, y0, p, t_span, t_eval=times, states=states, method=method, rtol=rtol, atol=atol
     )
 
 

@@ -15,6 +15,7 @@ states = ("y1", "y2", "y3")
 y0 = [1.0, 0.0, 0.0]
 t_eval = 0.4 * 10.0 ** np.arange(12)
 t_span = (0.0, t_eval[-1])
+time_unit = "s"
 
 # y2 is never larger than 4e-5 and falls to 2e-13: each state is measured on its own scale.
 rtol = 1e-6

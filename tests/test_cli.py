@@ -76,7 +76,7 @@ def test_csv_goes_to_standard_output_alone(capsys):
 def test_wrt_chooses_parameters(capsys):
     assert main(["sens", model(), "--format", "csv", "--wrt", "start"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert {row["parameter"] for row in rows} == {"", "start"}
+    assert {row["parameter"] for row in rows} == {"start"}
 
 
 def test_rtol_is_used(capsys):
@@ -129,7 +129,7 @@ def test_a_model_that_fails_gives_1(text, says, capsys):
         (["nothing.py"], "no model file nothing.py"),
         (["decay.py", "--wrt", "q"], "no parameter 'q'"),
         (["decay.py", "--plot", "none/x.png"], "no such folder"),
-        (["empty.py"], "defines no rhs"),
+        (["empty.py"], "defines no model"),
         (["lost.py"], "reference"),
     ],
 )
@@ -185,7 +185,7 @@ def test_help_names_what_a_model_file_defines(capsys):
     with pytest.raises(SystemExit):
         main(["sens", "--help"])
     out = " ".join(capsys.readouterr().out.split())
-    assert "rhs(t, y, p), y0, params and t_span" in out
+    assert "params and rhs(t, y, p) with y0 and t_span, or model(p)" in out
 
 
 def test_a_reader_that_goes_away_is_no_error():

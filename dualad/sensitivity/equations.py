@@ -9,12 +9,12 @@ import numpy as np
 
 from ..engine.traced import as_value
 from ..errors import DualADError
-from .errors import ModelError
-from .function_model import own_line
+from .errors import ModelError, SensitivityError
 from .parameters import ModelParameters, Parameters
 from .unknowns import Unknowns
+from .user_errors import failure
 
-__all__ = ["UserFunction", "called", "failure"]
+__all__ = ["UserFunction", "called"]
 
 
 class UserFunction:
@@ -54,6 +54,8 @@ class UserFunction:
         """What f returned."""
         try:
             return self.f(self.unknowns.shaped(x), self.seen(q), *self.args)
+        except SensitivityError:
+            raise
         except Exception as error:
             raise ModelError(failure(self.name, self.f, error)) from error
 
@@ -110,9 +112,3 @@ def called(f: Any, default: str) -> str:
     """The name of a function, or the default for one that has none."""
     name = getattr(f, "__name__", type(f).__name__)
     return default if name == "<lambda>" else str(name)
-
-
-def failure(name: str, f: Any, error: Exception) -> str:
-    """An exception of the user's function, with the line of its code."""
-    text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return f"{name}{own_line(f, error)}: {type(error).__name__}: {text}"

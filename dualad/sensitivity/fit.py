@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,12 +14,12 @@ from .errors import (
     NotIdentifiableError,
     NotIdentifiableWarning,
     SensitivityError,
-    SensitivityWarning,
 )
 from .fit_result import FitResult
 from .fit_uncertainty import FitUncertainty, fit_uncertainty
 from .least_squares import Estimate, LeastSquares
 from .loss import LOSSES
+from .notices import warn
 from .observations import Observations, observations, without_index
 from .parameters import Parameters
 from .predictor import Predictor
@@ -260,7 +259,7 @@ def warned(
             f"the data do not determine {', '.join(spread.open)}: {spread.reason}. Their standard "
             f"errors are infinite; those of the others hold"
         )
-        warnings.warn(text, NotIdentifiableWarning, stacklevel=3)
+        warn(text, NotIdentifiableWarning, stacklevel=3)
         notes.append(text)
     held = [name for name, at in zip(free, estimate.at_bound, strict=True) if at]
     if held:
@@ -268,13 +267,13 @@ def warned(
             f"{', '.join(held)} ended at a bound: it has no standard error, and those of the "
             f"others hold for it as it is"
         )
-        warnings.warn(text, SensitivityWarning, stacklevel=3)
+        warn(text, stacklevel=3)
         notes.append(text)
     if not spread.dof and not seen.known:
         text = (
             "as many parameters as observations: no degree of freedom is left to estimate the "
             "standard deviation from, so that standard errors are infinite. Give sigma"
         )
-        warnings.warn(text, SensitivityWarning, stacklevel=3)
+        warn(text, stacklevel=3)
         notes.append(text)
     return notes

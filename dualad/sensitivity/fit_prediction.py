@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import SensitivityError, SensitivityWarning
+from .errors import SensitivityError
 from .function import function
 from .function_model import is_result
+from .notices import quietly, warn
 from .observations import without_index
 from .predictor import InnerAnalysis
 from .propagated import Propagated
@@ -62,15 +62,20 @@ def linearised(fit: FitResult, model: Any, x: Any, order: int, units: Any) -> Se
     function_of = predictor.model if model is None else model
     free = parameters.subset(fit.names)
     inner = InnerAnalysis(function_of, parameters, free, args)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?s).*enter the model", SensitivityWarning)
+    with quietly():
         if not is_result(inner.call(free.vector())):
-            return function(
+            result = function(
                 function_of, parameters, wrt=fit.names, args=args, order=order, units=units
             )
-        if order != 1:
+        elif order != 1:
             raise SensitivityError("order 2 is for models that are functions")
-        return inner.result_at(free.vector())
+        else:
+            result = inner.result_at(free.vector())
+    for text in result.warnings:
+        # Another model than the fitted one need not use all parameters of the fit.
+        if "enter the model" not in text:
+            warn(text, stacklevel=4)
+    return result
 
 
 def observation_variance(fit: FitResult, sigma: Any, result: Sensitivities) -> Any:

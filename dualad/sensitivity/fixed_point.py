@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +10,11 @@ import numpy as np
 
 from ..transforms.jacobian import jacfwd
 from .equations import UserFunction
-from .errors import ModelError, SensitivityWarning
+from .errors import ModelError
 from .factor import null_combinations
 from .implicit import ImplicitProblem
 from .implicit_result import checked_order
+from .notices import warn
 from .parameters import Parameters
 from .root import assembled, posed
 from .sensitivities import Sensitivities
@@ -135,5 +135,5 @@ def not_attracting(user: UserFunction, x: np.ndarray, radius: float) -> str:
         f"the fixed point of {user.name} is not attracting: the spectral radius of its derivative "
         f"is {radius:.4g}, so that repeating the step leads away from it {user.where(x)}"
     )
-    warnings.warn(text, SensitivityWarning, stacklevel=3)
+    warn(text, stacklevel=3)
     return text

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .equations import UserFunction
-from .errors import ModelError, SensitivityError, SensitivityWarning
+from .errors import ModelError, SensitivityError
 from .implicit import Branch, ImplicitProblem, derivatives_along
-from .parameters import Parameters
 
 __all__ = ["checked_order", "outputs_of_branch"]
 
@@ -99,17 +97,3 @@ def _require_finite(
     for what, numbers in ((f"the output {name!r}", value), (f"the derivative of {name!r}", first)):
         if not np.isfinite(numbers).all():
             raise ModelError(f"{what} is not finite {user.where(x)}", y=x)
-
-
-def idle_parameters(jacobian: np.ndarray, parameters: Parameters) -> list[str]:
-    """A warning for the parameters by which every derivative is zero."""
-    columns = jacobian.reshape(-1, len(parameters))
-    idle = [n for n, c in zip(parameters.names, columns.T, strict=True) if not c.any()]
-    if not idle:
-        return []
-    it = (
-        "does not enter the model, or has" if len(idle) == 1 else "do not enter the model, or have"
-    )
-    note = f"{', '.join(idle)} {it} no effect of first order here: all derivatives are zero"
-    warnings.warn(note, SensitivityWarning, stacklevel=4)
-    return [note]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .crossings import Crossings
-from .errors import ModelError, SensitivityWarning
+from .errors import ModelError
 from .events import Event
 from .extras import extra
 from .integrate import Integration, Trajectory
@@ -216,7 +215,6 @@ class Solved:
         self.trajectory.message = message
         if self.problem.option("on_failure", "raise") == "raise":
             raise ModelError(message, t, z[:n])
-        warnings.warn(message, SensitivityWarning, stacklevel=5)
 
     def stats(self) -> dict[str, float]:
         norm = self.method.norms[self.method.base]

@@ -103,6 +103,9 @@ class Integration:
             if solver.status == "failed":
                 self.fail(str(message))
                 return None
+            if solver.t == t0:
+                self.fail(f"a step changes t = {t0:g} no more: a singularity may be there")
+                return None
             step = Step(t0, solver.t, z0, solver.dense_output())
             outcome = self.through(step, solver.y)
             if outcome is not None:

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..transforms.jacobian import jacfwd
-from .equations import called, failure
+from .equations import called
 from .errors import ModelError, SensitivityError
-from .implicit_result import checked_order, idle_parameters
+from .implicit_result import checked_order
 from .matrix_kinds import MatrixKind, dense_array, matrix_kind
+from .notices import absent
 from .parameters import ModelParameters, Parameters
 from .sensitivities import Sensitivities
 from .unknowns import names_of_shape
+from .user_errors import failure
 
 __all__ = ["linear_solve"]
 
@@ -181,6 +183,6 @@ def _result(
         parameters=chosen,
         units=units,
         stats=stats,
-        warnings=idle_parameters(first, chosen),
+        warnings=absent(chosen.names, first, stacklevel=4),
         again=again,
     )

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.traced import as_value
-from ..errors import DualADError, LostDerivativeError
+from ..errors import DualADError
 from .errors import ModelError, SensitivityError
-from .function_model import own_line
 from .parameters import ModelParameters, Parameters
 from .pushing import gathered
+from .user_errors import failure
 
 __all__ = ["Model", "NotFiniteError", "plain", "sealed", "start_of", "state_vector"]
 
@@ -26,13 +26,7 @@ def start_of(y0: Callable[[Any], Any], p: ModelParameters) -> Any:
     try:
         return y0(p)
     except Exception as error:
-        raise ModelError(failure("y0", y0, dropped(error) or error, error)) from error
-
-
-def failure(name: str, f: Any, error: BaseException, raised: BaseException) -> str:
-    """An exception of a function of the user's, with the line of its code."""
-    text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return f"{name}{own_line(f, raised)}: {type(error).__name__}: {text}"
+        raise ModelError(failure("y0", y0, error)) from error
 
 
 def state_vector(value: Any) -> Any:
@@ -133,9 +127,7 @@ class Model:
     ) -> ModelError:
         """An exception of the model's own, with the line of its code."""
         what = f"{name or self.name} at t = {plain(t):g}"
-        return ModelError(
-            failure(what, self.rhs if f is None else f, dropped(error) or error, error)
-        )
+        return ModelError(failure(what, self.rhs if f is None else f, error))
 
     def try_out(self, t: float, y: np.ndarray) -> None:
         """One plain call, before any integration: shape, dtype, finite values, no side effects."""
@@ -195,15 +187,6 @@ def sealed(y: Any) -> Any:
         y = y.view()
         y.flags.writeable = False
     return y
-
-
-def dropped(error: BaseException | None) -> Exception | None:
-    """The lost derivative that NumPy has made another error of, when it stored into an array."""
-    while error is not None:
-        if isinstance(error, LostDerivativeError):
-            return error
-        error = error.__cause__ or error.__context__
-    return None
 
 
 def plain(t: Any) -> float:

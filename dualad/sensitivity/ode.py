@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .assemble import first_order
-from .errors import SensitivityError, SensitivityWarning, unknown_name
+from .errors import SensitivityError, unknown_name
 from .events import named
 from .extras import extra
 from .initial_value import InitialValueProblem
 from .mass import with_mass
 from .model import Model
+from .notices import warn
 from .parameters import Parameters
 from .question import (
     absolute_tolerance,
@@ -66,6 +66,8 @@ def ode(
     compare: bool = False,
     progress: bool = False,
     on_failure: str = "raise",
+    units: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
 ) -> TimeSensitivities:
     """The solution of y' = rhs(t, y, p) and its derivatives dy/dp, integrated together.
 
@@ -114,6 +116,8 @@ def ode(
         compare: integrate without sensitivities too, and say in `stats` what they cost.
         progress: show on a terminal how far a long run has come.
         on_failure: "raise", or "partial": a result of what there is, with `success` False.
+        units: of states, outputs and integrals, by name.
+        time_unit: the unit of t.
 
     Raises:
         ModelError: rhs fails, has a wrong shape, is not finite, or the solver gives up.
@@ -138,6 +142,7 @@ def ode(
     start, names = initial_state(y0, parameters, states)
     selected, derived = wanted_outputs(outputs, names)
     rates = functions_by_name("integrals", integrals, (*names, *derived))
+    known_units(units, (*names, *derived, *rates))
     ends = span(t_span, parameters, chosen)
     times = None if t_eval is None else output_times(t_eval, ends, parameters, chosen)
     require_choice("error_control", error_control, ("full", "states"))
@@ -166,9 +171,10 @@ def ode(
         result = first_order(problem, derived, selected, dense_output, progress)
     if compare:
         add_comparison(result, problem)
+    with_units(result, units, time_unit)
     result.again = repetition(problem, derived, selected, result, t_span, t_eval)
     for text in result.warnings:
-        warnings.warn(text, SensitivityWarning, stacklevel=2)
+        warn(text, stacklevel=2)
     return result
 
 
@@ -187,6 +193,25 @@ def wanted_outputs(
     if not listed:
         raise SensitivityError("outputs is empty: name a state, or leave it out for all")
     return listed, {}
+
+
+def known_units(units: Mapping[str, str] | None, names: Sequence[str]) -> None:
+    """Units must be those of something."""
+    for name in units or {}:
+        if name not in names:
+            raise SensitivityError(unknown_name("state, output or integral", name, names))
+
+
+def with_units(
+    result: TimeSensitivities, units: Mapping[str, str] | None, time_unit: str | None
+) -> None:
+    """Give each output and integral its unit."""
+    given = {name: unit for name, unit in (units or {}).items() if unit}
+    result.time_unit = time_unit
+    result.output_units = {n: u for n, u in given.items() if n in result.outputs}
+    if result.integrals is not None:
+        names = result.integrals.outputs
+        result.integrals.output_units = {n: u for n, u in given.items() if n in names}
 
 
 def require_choice(what: str, value: Any, choices: Sequence[Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,8 +10,9 @@ import numpy as np
 
 from ..errors import LostDerivativeError
 from ..transforms.jacobian import hessian, jacfwd
-from .errors import ModelError, SensitivityWarning
+from .errors import ModelError
 from .function_model import FunctionModel, is_result
+from .notices import quietly
 from .observations import Observations
 from .parameters import ModelParameters, Parameters
 from .sensitivities import Sensitivities
@@ -120,8 +120,7 @@ class Predictor(InnerAnalysis):
         self.analysed: Sensitivities | None = None
         self.evaluations = 0
         self._last: tuple[bytes, np.ndarray, np.ndarray] | None = None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SensitivityWarning)
+        with quietly():
             returned = self.start(None if seen.names is None else list(seen.names))
         if is_result(returned):
             self.require_own(returned)
@@ -168,8 +167,7 @@ class Predictor(InnerAnalysis):
         return self.evaluate(np.array(theta, float))[0]
 
     def _evaluated(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", SensitivityWarning)
+        with quietly():
             if self.analysed is not None:
                 self.analysed = self.result_at(theta)
                 return self.entries_of(self.analysed)

@@ -7,13 +7,13 @@ section 6.1.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import SensitivityError, SensitivityWarning
+from .errors import SensitivityError
 from .extras import extra
+from .notices import warn
 
 if TYPE_CHECKING:
     from .fit_result import FitResult
@@ -80,10 +80,9 @@ class _Profile:
                 f"{n} = {v:.6g}"
                 for n, v in zip(self.problem.free, self.problem.to_theta(phi), strict=True)
             )
-            warnings.warn(
+            warn(
                 f"the profile of {self.name} found a lower sum of squares than the fit, at "
                 f"{values}: start the fit there",
-                SensitivityWarning,
                 stacklevel=6,
             )
             self.least = cost

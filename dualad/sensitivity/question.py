@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .errors import ModelError, ParameterError, SensitivityError, SensitivityWarning, unknown_name
+from .errors import ModelError, ParameterError, SensitivityError, unknown_name
 from .model import start_of, state_vector
+from .notices import warn
 from .parameters import ModelParameters, Parameters
 from .times import Moments, moments
 
@@ -97,10 +97,9 @@ def scales(chosen: Parameters, pscale: Mapping[str, float] | None) -> np.ndarray
     chosen.subset(given)
     zero = [name for name, value in chosen.items() if value == 0 and name not in given]
     if zero:
-        warnings.warn(
+        warn(
             f"{', '.join(zero)} is 0, which says nothing about its scale: the sensitivity is "
             f"controlled as for a scale of 1; pscale={{{zero[0]!r}: ...}} gives another",
-            SensitivityWarning,
             stacklevel=4,
         )
     out = np.array([given.get(name, abs(value) or 1.0) for name, value in chosen.items()], float)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from .reference import Reference
 from .result import TimeSensitivities
 
@@ -110,7 +108,8 @@ def counts(result: TimeSensitivities) -> str:
     """What the solver did, in one line."""
     s = result.stats
     if "steps" not in s or "factorisations" not in s:
-        return ", ".join(f"{name} {value:.4g}" for name, value in s.items() if np.isscalar(value))
+        numbers = {n: float(v) for n, v in s.items() if isinstance(v, int | float)}
+        return ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
     return (
         f"{result.settings['method']}: {s['steps']} steps, {s['rhs']} right-hand sides with "
         f"{s['tangent_rhs']} tangents, {s['jacobians']} Jacobians, {s['factorisations']} LU, "

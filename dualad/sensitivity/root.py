@@ -12,7 +12,8 @@ from .conserved import Total, WithTotals, declared_totals
 from .equations import UserFunction
 from .errors import ModelError, SensitivityError
 from .implicit import Branch, ImplicitProblem
-from .implicit_result import checked_order, idle_parameters, outputs_of_branch
+from .implicit_result import checked_order, outputs_of_branch
+from .notices import absent
 from .parameters import Parameters
 from .sensitivities import Sensitivities
 from .unknowns import unknowns_of
@@ -149,7 +150,7 @@ def assembled(
             "wall": time.perf_counter() - begun,
         },
         settings={"method": method, "tol": tol},
-        warnings=idle_parameters(parts["jacobian"], chosen),
+        warnings=absent(chosen.names, parts["jacobian"], stacklevel=4),
         again=Again(problem, branch, outputs),
     )
 

@@ -135,5 +135,6 @@ def assembled(
         t, np.array([v for v, _ in values]), np.array([d for _, d in values]), outputs.names,
         problem.chosen, solved.stats(), settings(problem, solved), None,
         hessian=np.array(curvature), integrals=integrals,
+        warnings=[] if solved.trajectory.success else [solved.trajectory.message],
         success=solved.trajectory.success, message=solved.trajectory.message,
     )  # fmt: skip

@@ -127,6 +127,7 @@ class Simulation:
     ):
         self.step, self.x0, self.parameters, self.chosen = step, x0, parameters, chosen
         self.n, self.every, self.carry, self.inputs = n, every, carry, None
+        self.kind = "f"
         self.name = getattr(step, "__name__", type(step).__name__)
         first = x0(ModelParameters(parameters)) if callable(x0) else x0
         size = len(self._state(first, "x0", None))
@@ -141,6 +142,7 @@ class Simulation:
 
     def __call__(self, vector: Any) -> Any:
         """The outputs, shape (kept, outputs), traced where the vector is."""
+        self.kind = "c" if vector.dtype.kind == "c" else "f"
         moving = {name: vector[i] for i, name in enumerate(self.chosen)}
         p = ModelParameters({**self.parameters, **moving})
         x = self._state(self.x0(p) if callable(self.x0) else self.x0, "x0", None)
@@ -187,7 +189,7 @@ class Simulation:
             raise ModelError(f"{what} is no list of numbers: {error}") from error
         if out.dtype.kind in "iu":
             raise ModelError(f"{what} is of integers, and has no derivative: write 1.0 for 1")
-        if out.dtype.kind != "f" or len(out.shape) != 1 or not out.shape[0]:
+        if out.dtype.kind not in ("f", self.kind) or len(out.shape) != 1 or not out.shape[0]:
             raise ModelError(f"{what} must be a list of floats, got {out.dtype} of {out.shape}")
         if before is not None and out.shape != before.shape:
             raise ModelError(f"{what} has shape {out.shape}, the state before {before.shape}")

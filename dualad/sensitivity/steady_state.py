@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..transforms.jacobian import jacfwd
+from .autonomous import autonomous
 from .conserved import Total, declared_totals, found_totals
 from .errors import ModelError, SensitivityError
 from .extras import extra
@@ -49,7 +50,8 @@ def steady_state(
     """The state x with rhs(x, p) = 0 that x0 leads to, and its derivatives dx/dp.
 
     Args:
-        rhs: rhs(x, p, *args), the rates of change, of the shape of x, written in NumPy.
+        rhs: rhs(x, p, *args), the rates of change, of the shape of x, written in NumPy; or
+            rhs(t, x, p, *args), the right-hand side of `ode`, which must not depend on t.
         x0: the state at the start: an array, a mapping of names to numbers, or a function x0(p);
             it decides the conserved totals, and which of several steady states is meant.
         params: all parameters, by name.
@@ -80,7 +82,7 @@ def steady_state(
     if method not in METHODS:
         raise SensitivityError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     parameters, chosen = Parameters(params), Parameters(params).chosen(wrt)
-    user = posed(rhs, x0, parameters, chosen, args, "the right-hand side")
+    user = posed(autonomous(rhs, len(args)), x0, parameters, chosen, args, "the right-hand side")
     if isinstance(conserved, str) and conserved == "auto":
         totals = found_totals(user, user.unknowns.start, chosen.vector())
     else:

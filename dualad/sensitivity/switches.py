@@ -59,7 +59,9 @@ class Notes:
         self.source = source
 
     def add(self, operation: str, outcome: Any) -> None:
-        self.decisions.append(Decision(operation, np.asarray(outcome).tobytes(), self.line()))
+        # Both zeros are one: ceil(-0.5) is -0.0.
+        way = (np.asarray(outcome) + 0).tobytes()
+        self.decisions.append(Decision(operation, way, self.line()))
 
     def line(self) -> str:
         """Where in the user's file the present call comes from."""
@@ -91,12 +93,37 @@ DECIDES: dict[Any, Callable[..., Any]] = {
     np.floor_divide: lambda a, b: np.floor(a / b),
     np.remainder: lambda a, b: np.floor(a / b),
     np.fmod: lambda a, b: np.trunc(a / b),
+    np.divmod: lambda a, b: np.floor(a / b),
+    np.modf: lambda x: np.trunc(x),
+    np.copysign: lambda a, b: np.signbit(b),
+    np.signbit: lambda x: np.signbit(x),
 }
+#: Which entry is taken when these go along an array.
+REDUCTIONS = {
+    np.maximum: np.argmax, np.minimum: np.argmin, np.fmax: np.argmax, np.fmin: np.argmin,
+}  # fmt: skip
+
+
+def taken(pick: Callable[..., Any], x: Any, axis: Any) -> Any:
+    """Which entries along an axis are picked; those of the whole where there are several axes."""
+    return pick(x, axis if axis is None or isinstance(axis, int) else None)
+
+
 #: What a function decides, from its arguments.
 FUNCTIONS_DECIDE: dict[Any, Callable[..., Any]] = {
-    np.max: lambda x, *a, **k: np.argmax(x),
-    np.min: lambda x, *a, **k: np.argmin(x),
+    np.max: lambda x, axis=None, *a, **k: taken(np.argmax, x, axis),
+    np.min: lambda x, axis=None, *a, **k: taken(np.argmin, x, axis),
+    np.nanmax: lambda x, axis=None, *a, **k: taken(np.nanargmax, x, axis),
+    np.nanmin: lambda x, axis=None, *a, **k: taken(np.nanargmin, x, axis),
+    np.ptp: lambda x, axis=None, *a, **k: np.stack(
+        [taken(np.argmax, x, axis), taken(np.argmin, x, axis)]
+    ),
     np.sort: lambda x, *a, **k: np.argsort(x),
+    np.argmax: np.argmax,
+    np.argmin: np.argmin,
+    np.argsort: np.argsort,
+    np.searchsorted: np.searchsorted,
+    np.digitize: np.digitize,
     np.median: lambda x, *a, **k: np.argsort(np.ravel(x)),
     np.round: lambda x, *a, **k: np.round(x, *a, **k),
     np.clip: lambda x, low=None, high=None, **k: (
@@ -130,12 +157,17 @@ class Noting(np.ndarray):
             elif ufunc in DECIDES:
                 with np.errstate(all="ignore"):
                     notes.add(ufunc.__name__, DECIDES[ufunc](*plain))
+        elif method in ("reduce", "accumulate") and ufunc in REDUCTIONS:
+            along = method == "accumulate"
+            picked = taken(REDUCTIONS[ufunc], plain[0], kwargs.get("axis", 0))
+            notes.add(ufunc.__name__, result == plain[0] if along else picked)
         return noting(result, notes)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in FUNCTIONS_DECIDE:
-            self.notes.add(func.__name__, FUNCTIONS_DECIDE[func](*stripped(args), **kwargs))
-            result = func(*stripped(args), **{k: stripped(v) for k, v in kwargs.items()})
+            named = {k: stripped(v) for k, v in kwargs.items()}
+            self.notes.add(func.__name__, FUNCTIONS_DECIDE[func](*stripped(args), **named))
+            result = func(*stripped(args), **named)
         else:
             result = super().__array_function__(func, types, args, kwargs)
         return noting(result, self.notes)
@@ -146,6 +178,32 @@ class Noting(np.ndarray):
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
 
+    # What does not go by way of a ufunc or a function is handed on to one that does.
+
+    def __round__(self, digits: int = 0) -> Any:
+        return np.round(self, digits)
+
+    def clip(self, *args: Any, **kwargs: Any) -> Any:
+        return np.clip(self, *args, **kwargs)
+
+    def max(self, *args: Any, **kwargs: Any) -> Any:
+        return np.max(self, *args, **kwargs)
+
+    def min(self, *args: Any, **kwargs: Any) -> Any:
+        return np.min(self, *args, **kwargs)
+
+    def argmax(self, *args: Any, **kwargs: Any) -> Any:
+        return np.argmax(self, *args, **kwargs)
+
+    def argmin(self, *args: Any, **kwargs: Any) -> Any:
+        return np.argmin(self, *args, **kwargs)
+
+    def item(self, *at: Any) -> Any:
+        return self[at] if at else self.reshape(())
+
+    def tolist(self) -> Any:
+        return self if not self.ndim else [x.tolist() for x in self]
+
 
 def noting(value: Any, notes: Notes) -> Any:
     """A real array or scalar that notes; all else stays itself."""
@@ -153,7 +211,7 @@ def noting(value: Any, notes: Notes) -> Any:
         out = np.asarray(value).view(Noting)
         out.notes = notes
         return out
-    return value
+    return tuple(noting(v, notes) for v in value) if type(value) is tuple else value
 
 
 def stripped(args: Any) -> Any:

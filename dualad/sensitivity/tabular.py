@@ -166,7 +166,8 @@ def _is_number(cell: Any) -> bool:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
-    return f"{cell:.6g}" if isinstance(cell, float | np.floating) else str(cell)
+    # A negative zero is a zero.
+    return f"{cell + 0.0:.6g}" if isinstance(cell, float | np.floating) else str(cell)
 
 
 def _latex_cell(text: str) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..engine.traced import as_value
 from ..errors import DualADError
-from .equations import failure
 from .errors import SensitivityError
 from .parameters import ModelParameters, Parameters
 from .pushing import derivative, pushed
+from .user_errors import failure
 
 __all__ = ["Moments", "Time", "moments"]
 

@@ -7,7 +7,12 @@ from typing import Any
 
 from ..errors import LostDerivativeError
 
-__all__ = ["own_line", "sentence"]
+__all__ = ["failure", "own_line", "sentence"]
+
+
+def failure(name: str, f: Any, error: BaseException) -> str:
+    """An exception of a function of the user's, with the line of its code."""
+    return f"{name}{own_line(f, error)}: {sentence(error)}"
 
 
 def own_line(model: Any, error: BaseException) -> str:

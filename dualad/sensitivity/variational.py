@@ -114,15 +114,13 @@ class VariationalSystem:
         rows = z.reshape(self.k + 1, self.n)
         joint = self.joint(t, rows[1:])
         if self.colouring is not None:
-            columns = self.colouring.compressed(joint, rows[0])
-            self.require_finite(t, rows[0], np.moveaxis(columns, 2, 0))
+            columns = self.usable(t, rows[0], self.colouring.compressed(joint, rows[0]), 1, 2)
             if not self.pattern_holds(t, rows, columns):
                 self.colouring = None
                 return self.fresh_blocks(t, z)
             diagonal, *below = [self.colouring.matrix(c) for c in np.moveaxis(columns, 1, 0)]
         else:
-            column = np.asarray(jacfwd(joint)(rows[0]))
-            self.require_finite(t, rows[0], np.moveaxis(column, 1, 0))
+            column = self.usable(t, rows[0], np.asarray(jacfwd(joint)(rows[0])), 0, 1)
             diagonal, below = column[0], list(column[1:])
         if self.given is not None:
             diagonal = self.given_jacobian(t, rows[0], diagonal)
@@ -157,8 +155,19 @@ class VariationalSystem:
         out[:n, :n] = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         return out
 
-    def require_finite(self, t: float, y: np.ndarray, columns: np.ndarray) -> None:
-        self.model.require_finite(t, y, columns, f"the derivative of {self.model.name}")
+    def usable(
+        self, t: float, y: np.ndarray, columns: np.ndarray, blocks: int, rows: int
+    ) -> np.ndarray:
+        """The entries of J and of the blocks below; `blocks` and `rows` are the axes of both.
+
+        A power y**1.5 has no second derivative where y is 0. The entries of the lower blocks only
+        speed Newton's method up, so one that does not exist is left out; those of J must exist.
+        """
+        ordered = np.moveaxis(columns, (blocks, rows), (0, 1))
+        self.model.require_finite(t, y, ordered[0], f"the derivative of {self.model.name}")
+        if not np.isfinite(columns).all():
+            columns = np.where(np.isfinite(columns), columns, 0.0)
+        return columns
 
     def pattern_holds(self, t: float, rows: np.ndarray, columns: np.ndarray) -> bool:
         """Whether the pattern has all entries of J; one that the user gave must have them."""

@@ -438,3 +438,33 @@ def test_events_are_for_first_order():
     with pytest.raises(ds.SensitivityError, match="order=2 does not go with events"):
         ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), order=2,
                events=ds.Event(height))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("g", "t"),
+    [
+        (lambda t, y, p: np.mod(t, p.tau) - 0.5 * p.tau, 1.0),
+        (lambda t, y, p: np.floor(t / p.tau) - 0.5, 1.0),
+        (lambda t, y, p: np.where(y[0] > p.c, 1.0, -1.0), np.log(2.0)),
+    ],
+    ids=["mod", "floor", "where"],
+)
+def test_a_function_that_jumps_across_zero_tells_no_derivative(g, t):
+    """mod(t, tau) - tau/2 goes through zero at tau/2, and jumps back at tau."""
+    with pytest.raises(ds.EventError, match=r"jumps across zero at t = .*direction=") as info:
+        ds.ode(
+            lambda t, y, p: -y, [1.0], {"tau": 1.0, "c": 0.5}, (0.0, 3.2),
+            events=[ds.Event(g, name="m")],
+        )  # fmt: skip
+    said = str(info.value)
+    assert "'m'" in said
+    assert abs(float(said.split(" at t = ")[1].split(",")[0]) - t) < 1e-5
+
+
+def test_a_sawtooth_is_an_event_where_it_rises():
+    r = ds.ode(
+        lambda t, y, p: -y, [1.0], {"tau": 1.0}, (0.0, 3.2),
+        events=[ds.Event(lambda t, y, p: np.mod(t, p.tau) - 0.5 * p.tau, direction=1, name="m")],
+    )  # fmt: skip
+    np.testing.assert_allclose(r.events["m"].times, [0.5, 1.5, 2.5], rtol=1e-12)
+    np.testing.assert_allclose(r.events["m"].dt[:, 0], [0.5, 1.5, 2.5], rtol=1e-12)

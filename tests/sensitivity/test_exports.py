@@ -201,3 +201,8 @@ def test_files_that_are_none(tmp_path):
     del record["jacobian"]
     with pytest.raises(SensitivityError, match="damaged"):
         ds.Sensitivities.from_json(json.dumps(record))
+
+
+def test_a_negative_zero_is_printed_as_a_zero():
+    r = ds.Sensitivities([1.0], [[-0.0]], outputs=["y"], parameters=ds.Parameters({"a": 1.0}))
+    assert "-0" not in r.table()

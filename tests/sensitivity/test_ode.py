@@ -355,3 +355,47 @@ def test_without_scipy_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
     with pytest.raises(MissingExtraError, match=r"scipy.*pip install dualad\[sens\]"):
         ds.ode(decay, [1.0], {"k": 1.0}, (0.0, 1.0))
+
+
+@pytest.mark.parametrize("sparsity", [None, [[0, 0], [1, 0]]])
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_a_power_without_a_second_derivative_at_the_start(method, sparsity):
+    """y1 = c t from 0 and y2' = y1^n with n = 1.5, whose second derivative is infinite at 0."""
+
+    def rhs(t, y, p):
+        return np.stack([p.c + 0.0 * y[0], y[0] ** p.n])
+
+    r = ds.ode(
+        rhs, [0.0, 0.0], {"c": 2.0, "n": 1.5}, (0.0, 1.2), t_eval=[1.2], method=method,
+        rtol=1e-8, atol=1e-10, jac_sparsity=sparsity,
+    )  # fmt: skip
+    y2 = 2.0**1.5 * 1.2**2.5 / 2.5
+    exact = [[1.2, 0.0], [y2 * 1.5 / 2.0, y2 * (np.log(2.0 * 1.2) - 1 / 2.5)]]
+    np.testing.assert_allclose(r.S[0], exact, rtol=1e-6, atol=1e-9)
+
+
+def test_a_stepper_that_stands_still_is_stopped():
+    """y = 1/(1/y0 - k t) has a pole at t = 1; LSODA creeps up to it by steps that are no steps."""
+    with pytest.raises(ds.ModelError, match=r"changes t = .* no more: a singularity"):
+        ds.ode(lambda t, y, p: p.k * y**2, [1.0], {"k": 1.0}, (0.0, 2.0), method="LSODA")
+
+
+def test_a_failed_run_is_said_once():
+    with pytest.warns(ds.SensitivityWarning) as said:
+        r = ds.ode(
+            lambda t, y, p: p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), max_steps=3,
+            on_failure="partial",
+        )  # fmt: skip
+    assert not r.success
+    assert len([w for w in said if "max_steps = 3" in str(w.message)]) == 1
+
+
+def test_units_go_to_the_result():
+    r = ds.ode(
+        lambda t, y, p: -p.k * y, {"A": 1.0}, {"k": ds.Parameter(2.0, unit="1/s")}, (0.0, 1.0),
+        integrals={"dose": lambda t, y, p: y[0]}, units={"A": "mol", "dose": "mol s"},
+        time_unit="s",
+    )  # fmt: skip
+    assert (r.units("A"), r.integrals.units("dose"), r.time_unit) == ("mol", "mol s", "s")
+    with pytest.raises(ds.SensitivityError, match="no state, output or integral 'B'"):
+        ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 1.0), units={"B": "mol"})

@@ -43,7 +43,6 @@ def refused(error, says, rhs=decay, y0=(1.0,), params=None, span=(0.0, 3.0), **o
         ({"params": {"k": ds.Parameter(1, lower=3, upper=0)}}, ds.ParameterError, "crossed"),
         ({"params": {"k": ds.Parameter(1.0, fixed=True)}}, ds.ParameterError, "all are fixed"),
     ],
-    ids=str,
 )
 def test_names_and_parameters(options, error, says):
     refused(error, says, **options)
@@ -81,7 +80,6 @@ def test_names_and_parameters(options, error, says):
         ({"mass": [[0.0]]}, "mass is singular"),
         ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\); there are 1 states"),
     ],
-    ids=str,
 )
 def test_tolerances_and_choices(options, says):
     refused(ds.SensitivityError, says, **options)

@@ -103,7 +103,6 @@ def test_the_check_moves_the_times_too():
         ({"t_eval": ["a"]}, "real numbers"),
         ({"t_eval": lambda p: p.k}, "list of times"),
     ],
-    ids=str,
 )
 def test_times_that_are_none(change, says):
     ask = {"t_span": (0.0, 3.0)} | change

@@ -121,3 +121,13 @@ def test_a_parameter_without_effect_has_zeros_and_a_warning():
     with pytest.warns(ds.SensitivityWarning, match="unused does not enter the model"):
         r = ds.simulate(lambda k, x, p: p.a * x, [1.0], {"a": 0.5, "unused": 1.0}, 3)
     assert (r.column("x1", "unused") == 0.0).all() and r.warnings
+
+
+def test_a_simulation_is_checked_by_complex_steps():
+    """The logistic map: x_k depends on r and x_0 by a polynomial."""
+    r = ds.simulate(lambda k, x, p: p.r * x * (1 - x), lambda p: [p.x0], {"r": 3.2, "x0": 0.4}, 12)
+    check = r.check(method="complex", rtol=1e-10)
+    assert check.ok
+    assert not any("below" in row["verdict"] for row in check)
+    with pytest.raises(ModelError, match="must be a list of floats"):
+        ds.simulate(lambda k, x, p: p.r * x, [1.0 + 0.0j], {"r": 1.0}, 2)

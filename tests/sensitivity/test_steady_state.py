@@ -299,3 +299,34 @@ def test_a_result_from_a_file_has_no_model():
     bare = r.replace(point=None)
     with pytest.raises(ds.SensitivityError, match="does not keep the model"):
         bare.eigenvalues()
+
+
+# --- the right-hand side of an integration
+
+
+def test_the_right_hand_side_of_ode_is_taken_as_it_is():
+    """A <-> B: A = T m/(k + m), with the total T of the start."""
+
+    def rhs(t, x, p):
+        v = p.k * x[0] - p.m * x[1]
+        return np.stack([-v, v])
+
+    r = ds.steady_state(rhs, [3.0, 0.0], {"k": 1.0, "m": 2.0})
+    close(r.values, [2.0, 1.0])
+    close(r.jacobian, [[-2 / 3, 1 / 3], [2 / 3, -1 / 3]])
+    close(r.eigenvalues(), [-3.0])
+
+
+def test_rates_that_depend_on_the_time_have_no_steady_state():
+    with pytest.raises(ds.ModelError, match=r"rhs depends on the time: .*Fix the time") as info:
+
+        def rhs(t, x, p):
+            return p.k * np.sin(t) - x
+
+        ds.steady_state(rhs, [0.0], {"k": 1.0})
+    assert str(info.value).count("ModelError") == 0
+
+
+def test_a_function_of_state_and_further_arguments_is_not_taken_for_one_of_time():
+    r = ds.steady_state(lambda x, p, c: p.k * c - x, [0.0], {"k": 3.0}, args=(2.0,))
+    close(r.jacobian, [[2.0]])

@@ -110,3 +110,46 @@ def test_a_model_that_cannot_be_watched_is_not_disturbed():
         return -p.a * abs(y)
 
     assert notes(rhs) == []
+
+
+LEVELS = [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        lambda y: 1.0 + round(y[0] - 1.5),
+        lambda y: 1.0 + divmod(y[0], 2.0)[0],
+        lambda y: 1.0 + np.modf(y[0] - 1.0)[1],
+        lambda y: 2.0 + np.copysign(1.0, y[0] - 2.0),
+        lambda y: LEVELS[int(np.searchsorted([2.0], y[0]))],
+        lambda y: LEVELS[int(np.argmax(np.stack([2.0 + 0.0 * y[0], y[0]])))],
+        lambda y: 1.0 if y[0].item() < 2.0 else 3.0,
+        lambda y: 1.0 if y.tolist()[0] < 2.0 else 3.0,
+    ],
+    ids=["round", "divmod", "modf", "copysign", "searchsorted", "argmax", "item", "tolist"],
+)
+def test_jumps_by_other_words(rate):
+    """y = 1 + t up to 2, where the rate jumps, whatever decides it."""
+    said = notes(lambda t, y, p: [p.a * rate(y)], span=(0.0, 1.4), method="RK45", max_step=0.1)
+    (text,) = said
+    t = float(text.split("jumps under the solution at t = ")[1].split(" ")[0])
+    assert abs(t - 1.0) < 1e-4
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        lambda y: y.clip(2.0, 9.0)[0],
+        lambda y: np.stack([y[0], 2.0 + 0.0 * y[0]]).max(),
+        lambda y: np.maximum.reduce(np.stack([y[0], 2.0 + 0.0 * y[0]])),
+        lambda y: np.maximum.accumulate(np.stack([2.0 + 0.0 * y[0], y[0]]))[1],
+        lambda y: np.nanmax(np.stack([y[0], 2.0 + 0.0 * y[0]])),
+        lambda y: np.max(np.stack([y[:1], 2.0 + 0.0 * y[:1]]), axis=(0, 1)),
+    ],
+    ids=["clip", "max", "reduce", "accumulate", "nanmax", "axes"],
+)
+def test_kinks_by_other_words(rate):
+    """y = 1 + 2 t up to 2, where the maximum of y and 2 has its kink."""
+    said = notes(lambda t, y, p: [p.a * rate(y)], span=(0.0, 1.0), method="RK45", max_step=0.1)
+    assert any("kink under the solution at t = 0.5 " in text for text in said)

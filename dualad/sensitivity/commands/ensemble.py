@@ -29,14 +29,15 @@ def run(args: argparse.Namespace) -> int:
     picture = checked_paths(args)
     work = posed(model, args)
     sets = _sets(args, work)
-    with said_warnings(), workers(model, args) as executor:
-        found = ensemble(work, sets, executor=executor, resume=args.resume, seed=args.seed)
+    with said_warnings(), workers(model, work, args) as (sent, executor):
+        found = ensemble(sent, sets, executor=executor, resume=args.resume, seed=args.seed)
     _with_units(found, model)
     put(args, _written(args, found))
     if found.failed:
         print(f"dualad: {len(found.failed)} of {len(found)} members failed", file=sys.stderr)
     if picture is not None:
-        found.plot.band(args.outputs, path=picture)
+        draw = found.plot.histograms if found.t is None else found.plot.band
+        draw(args.outputs, path=picture)
         tell(args, f"picture: {picture}")
     return 0
 

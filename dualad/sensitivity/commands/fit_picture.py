@@ -24,10 +24,11 @@ def draw(found: FitResult, path: Path, asked: Question, model: ModelFile, level:
     band = found.predict(course, x, level=level)
     names = list(asked.data.seen)
     ((axis, places),) = asked.data.x.items()
+    said = [f"{100 * level:.4g} % interval of the curve", "estimate", "data"]
     figure, panels = new_figure(WIDTH, 1.2 + 2.2 * len(names), len(names), 1, sharex=True)
     for c, (name, panel) in enumerate(zip(names, panels[:, 0], strict=True)):
         columns = _columns(band, name, len(fine), len(names))
-        label = [f"{100 * level:.4g} % of the curve", "estimate", "data"] if not c else [None] * 3
+        label = said if not c else [None] * 3
         low, high = (edge.reshape(-1)[columns] for edge in band.interval())
         panel.fill_between(fine, low, high, color=COLOURS[3], alpha=0.5, lw=0, label=label[0])
         panel.plot(fine, band.mean.reshape(-1)[columns], color=COLOURS[0], lw=1.8, label=label[1])

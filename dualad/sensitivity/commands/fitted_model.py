@@ -107,8 +107,9 @@ def _of_function(problem: Problem, data_of: Callable[[str], Data]) -> Question:
     seen = data.seen if named else next(iter(data.seen.values()))
     sigma = data.sigma if named or data.sigma is None else next(iter(data.sigma.values()))
     finer = None
-    if len(data.x) == 1:
-        fine = np.linspace(x.min(), x.max(), FINE)
+    if with_x and len(data.x) == 1:
+        places = next(iter(data.x.values()))
+        fine = np.linspace(places.min(), places.max(), FINE)
         finer = (model, fine, fine)
     return Question(problem, model, x, seen, sigma, data, finer)
 

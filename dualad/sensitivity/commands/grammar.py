@@ -67,7 +67,7 @@ def _ensemble(commands: Any) -> None:
     p.add_argument(
         "--resume", metavar="FILE", help="members are kept in this file, and not run again"
     )
-    _pictures(p, "the median and range over time")
+    _pictures(p, "the median and range over time, or histograms")
 
 
 def _budget(commands: Any) -> None:

@@ -70,26 +70,38 @@ def _times(bare: Problem, args: argparse.Namespace) -> dict[str, Any]:
     if "t_span" not in bare.arguments:
         return {"t_span": None} if asked else {}
     ends, times = bare.arguments["t_span"], bare.arguments.get("t_eval")
-    plain = not callable(ends) and not any(callable(end) for end in ends)
-    if not plain:
+    if callable(ends) or np.shape(ends) != (2,):
         if asked:
-            raise SensitivityError(
-                "the ends of t_span depend on parameters: --t0, --t1 and --n cannot change them"
-            )
+            raise SensitivityError("--t0, --t1 and --n need a t_span of two ends")
         return {}
-    first, last = (float(end) for end in ends)
+    first, last = ends
     first, last = first if args.t0 is None else args.t0, last if args.t1 is None else args.t1
     out: dict[str, Any] = {"t_span": (first, last)}
+    plain = all(isinstance(end, int | float | np.number) for end in (first, last))
     if args.n is not None:
-        out["t_eval"] = np.linspace(first, last, args.n) if args.n > 1 else np.array([last])
+        grid = Grid(first, last, args.n)
+        out["t_eval"] = grid(None) if plain else grid
     elif times is None:
-        out["t_eval"] = np.linspace(first, last, TIMES)
-    elif asked and not callable(times):
-        low, high = min(first, last), max(first, last)
+        return {**out, "t_eval": Grid(first, last, TIMES)(None)} if plain else out
+    elif asked and plain and not callable(times):
         kept = np.asarray(times, float)
-        kept = kept[(kept >= low) & (kept <= high)]
-        out["t_eval"] = kept if kept.size else np.linspace(first, last, TIMES)
+        kept = kept[(kept >= min(first, last)) & (kept <= max(first, last))]
+        out["t_eval"] = kept if kept.size else Grid(first, last, TIMES)(None)
     return out
+
+
+class Grid:
+    """Times at equal distances between ends that may depend on parameters; one is the last."""
+
+    def __init__(self, first: Any, last: Any, n: int):
+        self.ends, self.n = (first, last), n
+
+    def __call__(self, p: Any) -> Any:
+        """The times, at these parameters."""
+        first, last = (end(p) if callable(end) else end for end in self.ends)
+        if self.n == 1:
+            return np.stack([last])
+        return first + (last - first) * np.linspace(0.0, 1.0, self.n)
 
 
 def with_units(result: Sensitivities, model: ModelFile) -> Sensitivities:

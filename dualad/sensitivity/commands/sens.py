@@ -22,6 +22,8 @@ from .writing import checked_paths, put, said_warnings, tell
 __all__ = ["run"]
 
 DONE, CHECK_FAILED = 0, 3
+#: More outputs than this are not told apart as bars.
+MANY = 6
 
 
 def run(args: argparse.Namespace) -> int:
@@ -104,7 +106,8 @@ def _draw(result: Sensitivities, picture: Path, name: str) -> None:
         title = f"{name}: change of each output for a relative change of a parameter"
         save_time_courses(result, picture, title)
     else:
-        write_picture(result.plot.bar(title=f"{name}: elasticities of the outputs"), picture)
+        plot = result.plot.heatmap if len(result.outputs) > MANY else result.plot.bar
+        write_picture(plot(title=f"{name}: elasticities of the outputs"), picture)
 
 
 def _checked(args: argparse.Namespace, result: Sensitivities) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import contextlib
+import copy
 import multiprocessing
 from collections.abc import Iterator
 from typing import Any
 
 from ...extras import required
+from ..ensembles.problem import Problem
 from ..errors import SensitivityError
 from ..model_file import ModelFile, load
 
@@ -17,56 +19,77 @@ __all__ = ["workers"]
 
 
 @contextlib.contextmanager
-def workers(model: ModelFile, args: argparse.Namespace) -> Iterator[Any]:
-    """An executor for `ensemble`, closed afterwards; None for this process.
+def workers(
+    model: ModelFile, work: Problem, args: argparse.Namespace
+) -> Iterator[tuple[Problem, Any]]:
+    """The problem as workers take it, and an executor for `ensemble`, closed afterwards.
 
     Raises:
         SensitivityError: the cluster does not answer.
         MissingExtraError: dask is not installed.
     """
     if args.scheduler is not None:
-        with _client(model, args.scheduler) as client:
-            yield client
+        with _client(args.scheduler) as client:
+            yield Portable.of(work, model), client
     elif args.jobs > 1:
-        yield from _processes(model, args.jobs, args.model)
+        yield from _processes(model, work, args)
     else:
-        yield None
+        yield work, None
 
 
-def _processes(model: ModelFile, jobs: int, target: str) -> Iterator[Any]:
+def _processes(
+    model: ModelFile, work: Problem, args: argparse.Namespace
+) -> Iterator[tuple[Problem, Any]]:
     """By loky, if installed; else by the standard library, where no lambda can be sent."""
     try:
         import loky
     except ImportError:
         context = multiprocessing.get_context("spawn")
-        with concurrent.futures.ProcessPoolExecutor(jobs, context, load, (target,)) as pool:
-            yield pool
+        with concurrent.futures.ProcessPoolExecutor(
+            args.jobs, context, load, (args.model,)
+        ) as pool:
+            yield work, pool
         return
-    with by_value(model, "cloudpickle"):
-        pool = loky.ProcessPoolExecutor(jobs)
-        try:
-            yield pool
-        finally:
-            pool.shutdown(wait=True)
+    pool = loky.ProcessPoolExecutor(args.jobs)
+    try:
+        yield Portable.of(work, model), pool
+    finally:
+        pool.shutdown(wait=True)
 
 
 @contextlib.contextmanager
-def _client(model: ModelFile, address: str) -> Iterator[Any]:
+def _client(address: str) -> Iterator[Any]:
     distributed = required("distributed", "--scheduler", "pip install dualad[dask]")
     try:
         client = distributed.Client(address, timeout="20s")
     except (OSError, ValueError) as error:
         raise SensitivityError(f"no dask scheduler answers at {address}: {error}") from error
-    with client, by_value(model, "cloudpickle"):
+    with client:
         yield client
 
 
-@contextlib.contextmanager
-def by_value(model: ModelFile, module: str) -> Iterator[None]:
-    """The functions of the model file are sent as code: a worker cannot import the file."""
-    cloudpickle = required(module, "sending a model", f"pip install {module}")
-    cloudpickle.register_pickle_by_value(model.module)
-    try:
-        yield
-    finally:
-        cloudpickle.unregister_pickle_by_value(model.module)
+class Portable(Problem):
+    """A problem that carries the code of its model file along: a worker cannot import that file.
+
+    What a worker unpacks is a plain `Problem`.
+    """
+
+    packed: bytes
+
+    @classmethod
+    def of(cls, work: Problem, model: ModelFile) -> Portable:
+        """The same problem, packed."""
+        cloudpickle = required("cloudpickle", "sending a model", "pip install cloudpickle")
+        cloudpickle.register_pickle_by_value(model.module)
+        try:
+            packed = cloudpickle.dumps(work)
+        finally:
+            cloudpickle.unregister_pickle_by_value(model.module)
+        out = copy.copy(work)
+        out.__class__ = cls
+        assert isinstance(out, Portable)
+        out.packed = packed
+        return out
+
+    def __reduce__(self) -> Any:
+        return required("cloudpickle", "a worker", "pip install cloudpickle").loads, (self.packed,)

@@ -194,7 +194,7 @@ class Ensemble:
 
     @property
     def plot(self) -> Any:
-        """Pictures: `.plot.band()`, the members over time."""
+        """Pictures: `.plot.band()`, the members over time, and `.plot.histograms()`."""
         from ..plots import EnsemblePlots
 
         return EnsemblePlots(self)

@@ -9,6 +9,7 @@ from .band import band, budget
 from .bar import bar
 from .collinearity import collinearity
 from .heatmap import heatmap
+from .histograms import histograms
 from .members import members
 from .pairs import pairs
 from .time import smooth, time
@@ -94,3 +95,7 @@ class EnsemblePlots:
     def band(self, outputs: Any = None, path: Any = None, **options: Any) -> Any:
         """The members over time, their median and range; see `plots.members.members`."""
         return members(self._ensemble, outputs, path, **options)
+
+    def histograms(self, outputs: Any = None, path: Any = None, **options: Any) -> Any:
+        """The values of each output; see `plots.histograms.histograms`."""
+        return histograms(self._ensemble, outputs, path, **options)

@@ -93,6 +93,8 @@ def budget(
     k = len(propagated.parameters)
     shares = 100 * np.nan_to_num(propagated.shares().reshape(-1, k))
     n = len(shares)
+    if n == 1:
+        return _budget_of_one(propagated, shares[0], path, title)
     figure, ((panel,),) = new_figure(WIDTH, 1.5 + 0.3 * n * k / 2)
     each = 0.8 / k
     names = labels(propagated.parameters)
@@ -107,5 +109,23 @@ def budget(
     panel.axvline(0.0, color="0.3", linewidth=0.8)
     panel.set_xlabel("share of the variance (%)")
     tidy_axes(panel, "x")
-    figure.legend(loc="outside lower center", ncols=min(5, k), frameon=False)
+    columns = max(1, min(5, 70 // (8 + max(map(len, names)))))
+    figure.legend(loc="outside lower center", ncols=columns, frameon=False)
+    return finish(figure, path, title)
+
+
+def _budget_of_one(
+    propagated: Propagated, shares: np.ndarray, path: str | Path | None, title: str | None
+) -> Any:
+    """The shares of one output, the largest on top; the parameters are named on the axis."""
+    order = np.argsort(np.abs(shares), kind="stable")
+    names = labels(propagated.parameters)
+    figure, ((panel,),) = new_figure(WIDTH, 1.2 + 0.32 * len(shares))
+    bars = panel.barh([names[j] for j in order], shares[order], 0.7, color=COLOURS[0])
+    panel.bar_label(bars, [f"{shares[j]:.1f}" for j in order], padding=3, fontsize=9)
+    panel.axvline(0.0, color="0.3", linewidth=0.8)
+    panel.margins(x=0.1)
+    (name,) = propagated.outputs
+    panel.set_xlabel(f"share of the variance of {name} (%)")
+    tidy_axes(panel, "x")
     return finish(figure, path, title)
