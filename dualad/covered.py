@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -71,18 +72,24 @@ ATTRIBUTES = {
 }
 
 
-#: Functions of scipy.linalg whose answers are no numbers of the field.
-QUESTIONS = ("bandwidth", "ishermitian", "issymmetric")
+#: Functions of SciPy whose answers are no numbers of the field.
+QUESTIONS = ("bandwidth", "ishermitian", "issparse", "issymmetric")
 #: Functions of SciPy without array arguments.
 NOT_OF_ARRAYS = frozenset({
-    "bernoulli", "dft", "errstate", "euler", "find_best_blas_type", "get_blas_funcs",
-    "get_lapack_funcs", "geterr", "hadamard", "helmert", "hilbert", "invhilbert", "invpascal",
-    "pascal", "primes", "seterr", "softplus_",
+    "bernoulli", "dft", "errstate", "euler", "eye", "eye_array", "find_best_blas_type",
+    "get_blas_funcs", "get_index_dtype", "get_lapack_funcs", "geterr", "hadamard", "helmert",
+    "hilbert", "identity", "invhilbert", "invpascal", "load_npz", "pascal", "primes", "rand",
+    "random", "random_array", "safely_cast_index_arrays", "seterr", "softplus_", "use_solver",
 })  # fmt: skip
+#: The classes of scipy.sparse, of which these hold traced entries.
+FORMATS = re.compile(r"(csr|csc|coo|bsr|dia|dok|lil)_(array|matrix)")
+HOLDING = ("csr", "csc", "coo")
+#: Packages of SciPy, all names of which are listed; of the others those that are covered.
+WHOLE = ("special", "linalg", "sparse", "sparse.linalg")
 
 
 #: Packages of which the other libraries were not tried.
-NOT_TRIED = ("scipy.stats", "scipy.signal")
+NOT_TRIED = ("scipy.stats", "scipy.signal", "scipy.sparse", "scipy.sparse.linalg")
 
 
 class Entry(NamedTuple):
@@ -144,13 +151,13 @@ def _scipy() -> list[Entry]:
     if importlib.util.find_spec("scipy") is None:
         return []
     entries = []
-    for package in ("special", "linalg", "stats", "signal"):
+    for package in ("special", "linalg", "stats", "signal", "sparse", "sparse.linalg"):
         module = importlib.import_module(f"scipy.{package}")
         dropin = importlib.import_module(f"{__package__}.scipy.{package}")
-        whole = package in ("special", "linalg")
-        for name in sorted(module.__all__ if whole else dropin.__all__):
+        for name in sorted(module.__all__ if package in WHOLE else dropin.__all__):
             f = getattr(module, name)
-            if callable(f) and not isinstance(f, type) and name not in NOT_OF_ARRAYS:
+            takes = not isinstance(f, type) or (package == "sparse" and FORMATS.fullmatch(name))
+            if callable(f) and takes and name not in NOT_OF_ARRAYS:
                 entries.append(_scipy_entry(f"scipy.{package}", name, f, dropin))
     return entries
 
@@ -162,6 +169,8 @@ def _scipy_entry(package: str, name: str, f: Any, dropin: types.ModuleType) -> E
         return Entry(package, name, DERIVATIVE)
     if name not in dropin.__all__:
         return Entry(package, name, REFUSED)
+    if isinstance(f, type) and not name.startswith(HOLDING):
+        return Entry(package, name, REFUSED, f"traced entries go into {', '.join(HOLDING)}")
     result = PREDICATE if name in QUESTIONS else DERIVATIVE
     return Entry(package, name, result, f"under `{dropin.__name__}`")
 

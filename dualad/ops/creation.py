@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.traced import Buffer, TracedArray, buffer, raw, stack_objects
 from .constants import plain
 from .registry import CONSTANT, function
+from .structure import in_order
 
 __all__ = ["holds_traced"]
 
@@ -47,7 +48,7 @@ def np_full(
     """One value everywhere, which keeps its derivative."""
     fill = np_asarray(fill_value, dtype)
     if isinstance(fill, TracedArray) and not isinstance(fill, Buffer):
-        return _in_order(np.copy(np.broadcast_to(fill, shape)), order)
+        return in_order(np.copy(np.broadcast_to(fill, shape)), order)
     return buffer(np.full(shape, raw(fill), order=order))
 
 
@@ -118,7 +119,7 @@ def np_array(
     elif copy and out is object:
         out = np.copy(out)
     out = np.reshape(out, (1,) * (ndmin - out.ndim) + out.shape)
-    return _in_order(out, order)
+    return in_order(out, order)
 
 
 @function(np.asarray, np.asanyarray)
@@ -155,14 +156,3 @@ def np_asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     if not np.all(np.isfinite(raw(a))):
         raise ValueError("array must not contain infs or NaNs")
     return a
-
-
-def _in_order(x: Any, order: Any) -> Any:
-    """x with its entries in the wanted order of memory, where it has memory."""
-    flags = getattr(raw(x), "flags", None)
-    if order not in ("C", "F") or flags is None or flags[f"{order}_CONTIGUOUS"]:
-        return x
-    if order == "C":
-        return np.reshape(np.ravel(x), x.shape)
-    turned = np.transpose(x)
-    return np.transpose(np.reshape(np.ravel(turned), turned.shape))

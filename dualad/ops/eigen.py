@@ -16,8 +16,8 @@ There all smooth functions, such as (V * f(w)) @ V^H, have their exact derivativ
 eigenvalue has its one-sided one. Reverse mode knows no direction: where the answer depends on it,
 grad and vjp take forward mode for the whole function, and DirectionNeededError says so where that
 cannot be had. The same holds for eig, except that a direction may split repeated eigenvalues with
-infinite speed, or into a complex pair of a real matrix. Their eigenvectors have no derivative then,
-which is an error; eigvals has the derivative of the symmetric functions still.
+infinite speed, or into a complex pair of a real matrix. Their eigenvectors have no derivative
+then, which is an error; eigvals has the derivative of the symmetric functions still.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ def _normalised(dv: Any, v: Any) -> Any:
 
 
 SPLIT = (
-    "np.linalg.eig has no derivative here: eigenvalues are repeated, and along this direction their "
-    "eigenvectors do not move smoothly. Use np.linalg.eigvals where only the eigenvalues are "
+    "np.linalg.eig has no derivative here: eigenvalues are repeated, and along this direction "
+    "their eigenvectors do not move smoothly. Use np.linalg.eigvals where only eigenvalues are "
     "needed, np.linalg.eigh for symmetric matrices, or a function of the matrix itself "
     "(np.linalg.matrix_power, dualad.scipy.linalg.expm, logm, sqrtm)."
 )
@@ -356,11 +356,13 @@ def np_eig(a: Any) -> Any:
     of repeated eigenvalues along a direction in which they do not move smoothly.
     """
     square(a)
-    return EigResult(*smooth_eig(a, *eig(constant(a))))
+    w, v = eig(constant(a))
+    return EigResult(*smooth_eig(a, w, v))
 
 
 @function(np.linalg.eigvals)
 def np_eigvals(a: Any) -> Any:
     """The eigenvalues of a square matrix, from the decomposition that derivatives need."""
     square(a)
-    return smooth_eig(a, *eig(constant(a)), vectors=False)[0]
+    w, v = eig(constant(a))
+    return smooth_eig(a, w, v, vectors=False)[0]

@@ -24,9 +24,10 @@ def conversion_hint() -> str | None:
         if module.startswith("numpy.ma"):
             return "masked arrays hold no traced values: use np.where(mask, other, x)"
         if root in LABELLED:
+            held = " (x.data of one that was made of a traced array)" if root == "xarray" else ""
             return (
                 f"{root} computes on arrays of its own: take {LABELLED[root]} of its objects "
-                f"first, and label the results afterwards"
+                f"first{held}, and label the results afterwards"
             )
         name = _dropins().get(frame.f_code.co_qualname.partition(".")[0])
         if root == "numpy" and name is not None:

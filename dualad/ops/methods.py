@@ -122,12 +122,12 @@ def _view(self: Any, dtype: Any = None, type: Any = None) -> Any:
 @method("copy")
 def _copy(self: Any, order: str = "C") -> Any:
     """A copy, which keeps the derivative; that of a NumPy scalar is one."""
-    return call(np.copy, self) if holds_array(self) else +self
+    return call(np.copy, self, order) if holds_array(self) else +self
 
 
 @method("__copy__")
 def _shallow(self: Any) -> Any:
-    return self.copy()
+    return self.copy("K")
 
 
 @method("__deepcopy__")

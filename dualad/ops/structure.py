@@ -22,7 +22,7 @@ from ..engine.traced import Spec, TracedArray, raw
 from .indexing import getitem
 from .registry import function
 
-__all__ = ["broadcast", "cast", "reshape", "sum_axes", "transpose"]
+__all__ = ["broadcast", "cast", "in_order", "reshape", "sum_axes", "transpose"]
 
 
 # --- cast ------------------------------------------------------------------------------------
@@ -217,12 +217,14 @@ def _is_fortran(a: Any, order: str) -> bool:
     """Whether `order` means the first index first for an array that lies in memory as a does."""
     if order in ("C", "F"):
         return order == "F"
-    flags = getattr(raw(a), "flags", None)
     if order not in ("A", "K"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    if order == "K" and flags is not None and not flags.forc:
+    if _is_contiguous(a):
+        return False
+    fortran = _is_contiguous(transpose(a, axes=tuple(range(a.ndim))[::-1]))
+    if order == "K" and not fortran:
         raise ValueError("order='K' needs an array that is contiguous in C or in Fortran order")
-    return flags is not None and flags.fnc
+    return fortran
 
 
 @function(np.reshape)
@@ -343,4 +345,12 @@ def _is_contiguous(a: Any) -> bool:
 @function(np.copy)
 def np_copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     # A copy of an array without axes is one, which can be written to; +a is a scalar.
-    return +a if a.ndim else getitem(+a, index=(Ellipsis,))
+    out = +a if a.ndim else getitem(+a, index=(Ellipsis,))
+    return out if order == "K" else in_order(out, "F" if _is_fortran(a, order) else "C")
+
+
+def in_order(x: Any, order: Any) -> Any:
+    """x with its entries in memory in C or in Fortran order, as new memory where they are not."""
+    if order == "C":
+        return x if _is_contiguous(x) else np_reshape(np_ravel(x), x.shape)
+    return np_transpose(in_order(np_transpose(x), "C")) if order == "F" else x

@@ -269,3 +269,74 @@ def test_a_defective_matrix_is_refused_by_name():
     ):
         with pytest.raises(SingularPointError, match="eig"):
             run()
+
+
+# --- repeated eigenvalues of general matrices ----------------------------------------------------
+
+TIED = np.diag([2.0, 2.0, 1.0])
+#: On the repeated eigenvalue: different real eigenvalues, a complex pair, one without a basis.
+APART = np.array([[1.0, 2.0, 0.3], [0.5, -1.0, 0.5], [0.3, 0.1, 1.0]])
+PAIR = np.array([[1.0, 2.0, 0.3], [-2.0, 1.0, 0.5], [0.3, 0.1, 1.0]])
+JORDAN = np.array([[1.0, 1.0, 0.3], [0.0, 1.0, 0.5], [0.3, 0.1, 1.0]])
+
+
+def square_by_eig(a):
+    """a @ a, whose derivative along t is a t + t a."""
+    w, v = eig(a)
+    return np.real((v * w**2) @ np.linalg.inv(v))
+
+
+def test_eig_is_adapted_to_a_direction_that_is_known():
+    right = TIED @ APART + APART @ TIED
+    close(dualad.jvp(square_by_eig, (TIED,), (APART,))[1], right, 1e-12, 1e-12)
+    for t in (PAIR, APART):
+        along = dualad.jvp(square_by_eig, (TIED + 0j,), (t + 0j,))[1]
+        close(along, TIED @ t + t @ TIED, 1e-12, 1e-12)
+    close(dualad.jacfwd(lambda s: square_by_eig(TIED + s * APART))(0.0), right, 1e-12, 1e-12)
+    weights = np.arange(9.0).reshape(3, 3)
+    close(
+        dualad.grad(lambda s: np.sum(weights * square_by_eig(TIED + s * APART)))(0.0),
+        np.sum(weights * right),
+    )
+    stacked = dualad.vmap(lambda a: dualad.jvp(square_by_eig, (a,), (APART,))[1])
+    other = general(3)
+    close(
+        stacked(np.stack([TIED, other])),
+        np.stack([right, other @ APART + APART @ other]),
+        1e-8,
+        1e-8,
+    )
+
+
+@pytest.mark.parametrize("t", [PAIR, JORDAN])
+def test_eig_refuses_directions_in_which_its_vectors_do_not_move_smoothly(t):
+    with pytest.raises(SingularPointError, match=r"linalg\.eig .*repeated.*eigvals"):
+        dualad.jvp(square_by_eig, (TIED,), (t,))
+
+
+def test_eig_refuses_gradients_that_the_vectors_at_ties_leave_open():
+    """The projectors alone would say diag(4, 4, 2), and the right one is full."""
+    with pytest.raises(SingularPointError):
+        dualad.grad(lambda a: np.sum(square_by_eig(a)))(TIED)
+    with pytest.raises(SingularPointError):
+        dualad.vjp(square_by_eig, TIED)[1](np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("t", [APART, PAIR, JORDAN])
+def test_symmetric_functions_of_repeated_eigenvalues_along_all_directions(t):
+    """tr a**3 moves by 3 tr(a**2 t)."""
+
+    def cubes(a):
+        return np.sum(np.linalg.eigvals(a) ** 3)
+
+    close(dualad.jvp(cubes, (TIED,), (t,))[1], 3 * np.trace(TIED @ TIED @ t))
+    close(dualad.grad(cubes)(TIED), 3 * (TIED @ TIED).T)
+    with pytest.raises((SingularPointError, DirectionNeededError)):
+        dualad.hessian(cubes)(TIED)
+
+
+@pytest.mark.parametrize("f", [np.linalg.eigh, np.linalg.svd, np.linalg.eig])
+def test_ties_keep_single_precision(f):
+    t = np.diag(np.arange(3, dtype=np.float32))
+    for parts in dualad.jvp(lambda a: tuple(f(a)), (np.eye(3, dtype=np.float32),), (t,)):
+        assert {np.dtype(p.dtype) for p in parts} == {np.dtype(np.float32)}

@@ -214,3 +214,11 @@ def test_no_warning_that_numpy_does_not_give():
         warnings.simplefilter("error")
         dualad.jvp(np.roots, (P,), (P,))
         dualad.jvp(np.polydiv, (P, Q), (P, Q))
+
+
+def test_powers_of_single_numbers_are_double_as_in_numpy():
+    x, y = np.float32([0.1, 0.7, 1.9, 2.2]), np.float32([1.0, 2.0, 2.5, 0.5])
+    for f in (np.vander, lambda x: np.polyfit(x, y, 1)):
+        value, tangent = dualad.jvp(f, (x,), (np.ones_like(x),))
+        assert value.dtype == tangent.dtype == f(x).dtype == np.float64
+        np.testing.assert_allclose(value, f(x), 1e-14)

@@ -151,3 +151,14 @@ def test_a_correlation_is_the_same_in_any_unit():
 def test_too_few_observations_warn_as_in_numpy():
     with pytest.warns(RuntimeWarning, match="Degrees of freedom"), np.errstate(all="ignore"):
         dualad.jvp(np.cov, (real(2, 1),), (real(2, 1),))
+
+
+@pytest.mark.parametrize("f", [np.mean, np.var, np.std])
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+def test_masks_keep_single_precision(f, kind):
+    """NumPy counts in integers, and still gives the dtype of the data."""
+    x, mask = np.arange(6, dtype=kind).reshape(2, 3), np.array([[1, 0, 1], [1, 1, 1]], bool)
+    without_nan = getattr(np, f"nan{f.__name__}")
+    for g in (lambda x: f(x, axis=1, where=mask), lambda x: without_nan(x, axis=0)):
+        value, tangent = dualad.jvp(g, (x,), (np.ones_like(x),))
+        assert value.dtype == tangent.dtype == g(x).dtype

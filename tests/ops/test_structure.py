@@ -342,3 +342,53 @@ def test_what_numpy_refuses_is_refused(f, error, message):
         dualad.jvp(f, (M,), (M,))
     with pytest.raises(error, match=message):
         dualad.grad(lambda x: np.sum(f(x)))(M)
+
+
+# --- order in memory -----------------------------------------------------------------------------
+
+
+def wrote(b):
+    b[...] = 7.0
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a: wrote(a.copy().reshape(-1)[::2]),
+        lambda a: wrote(a.reshape(-1)[::2]),
+        lambda a: wrote(a.T.reshape(-1)[:3]),
+        lambda a: wrote(np.ravel(a, order="F")[:3]),
+    ],
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("copy", [{}, {"order": "C"}, {"order": "F"}, {"order": "K"}])
+def test_a_write_reaches_what_it_reaches_in_numpy(write, order, copy):
+    """Which reshapes are views depends on the order of the entries in memory."""
+
+    def f(x):
+        a = x.copy(**copy)
+        write(a)
+        b = np.copy(x, **copy)
+        write(b)
+        return np.stack([a, b])
+
+    x = np.asarray(np.arange(12.0).reshape(3, 4) + 0.5, order=order)
+    t = np.cos(x)
+    value, tangent = dualad.jvp(f, (x,), (t,))
+    np.testing.assert_array_equal(value, f(x))
+    np.testing.assert_array_equal(tangent, np.where(f(x) == 7.0, 0.0, t))
+    value, pullback = dualad.vjp(f, x)
+    np.testing.assert_array_equal(value, f(x))
+    np.testing.assert_array_equal(pullback(np.ones((2, 3, 4)))[0], np.sum(f(x) != 7.0, axis=0))
+    many = np.stack([x, x + 20.0])
+    np.testing.assert_array_equal(dualad.vmap(f)(many), np.stack([f(m) for m in many]))
+
+
+@pytest.mark.parametrize("f", [lambda x: x.T.reshape(2, 6, order="A"), lambda x: x.ravel("K")])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_order_that_is_found_in_memory(f, order):
+    x = np.asarray(np.arange(12.0).reshape(3, 4), order=order)
+    np.testing.assert_array_equal(dualad.jvp(f, (x,), (x,))[1], f(x))
+    np.testing.assert_array_equal(dualad.vjp(f, x)[0], f(x))
+    many = np.stack([x, 2 * x])
+    np.testing.assert_array_equal(dualad.vmap(f)(many), np.stack([f(m) for m in many]))

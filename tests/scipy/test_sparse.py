@@ -13,7 +13,12 @@ import scipy.sparse.linalg
 from every_mode import complex_, derivative, multilinear, real, without_values
 
 import dualad
-from dualad.errors import LostDerivativeError, MissingRuleError, SingularPointError
+from dualad.errors import (
+    DualADError,
+    LostDerivativeError,
+    MissingRuleError,
+    SingularPointError,
+)
 from dualad.scipy import sparse
 from dualad.scipy.sparse import linalg
 
@@ -468,3 +473,25 @@ def test_a_missing_scipy_is_named():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert out.startswith("MissingExtraError") and "dualad[sens]" in out
+
+
+def test_setdiag_is_refused_with_the_remedy():
+    def f(d):
+        matrix = made(A, d)
+        matrix.setdiag(d[:3])
+        return matrix.sum()
+
+    with pytest.raises(LostDerivativeError, match="csr_array"):
+        dualad.grad(f)(A.data)
+
+
+ON_THE_PAGE = [
+    e for e in dualad.coverage() if e.package.startswith("scipy.sparse") and e.result == "refused"
+]
+
+
+@pytest.mark.parametrize("entry", ON_THE_PAGE, ids=lambda e: f"{e.package}.{e.name}")
+def test_what_the_coverage_page_calls_refused_is_refused(entry):
+    module = linalg if entry.package.endswith("linalg") else sparse
+    with pytest.raises(DualADError):
+        dualad.jvp(lambda d: getattr(module, entry.name)(made(A, d)), (A.data,), (A.data,))

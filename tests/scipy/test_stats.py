@@ -434,3 +434,17 @@ def test_a_maximum_likelihood_fit_has_its_information_matrix():
     loss = lambda p: -np.sum(stats.norm.logpdf(data, p[0], p[1]))
     close(dualad.grad(loss)(np.array([m, s])), [0, 0], atol=1e-10)
     close(dualad.hessian(loss)(np.array([m, s])), np.diag([5, 10]) / s**2, atol=1e-10)
+
+
+@pytest.mark.parametrize("df", [1e8, 1e12, 1e16, 1e20])
+def test_student_with_very_many_degrees(df):
+    """The density is phi(z) (1 + (z**4 - 2 z**2 - 1) / 4 df), up to terms in 1/df**2."""
+    for z in (0.0, 1.0, -3.0):
+        phi, slopes = np.exp(-z * z / 2) / np.sqrt(2 * np.pi), []
+        for name in ("logpdf", "pdf", "cdf"):
+            f = getattr(stats.t, name)
+            slopes.append(dualad.grad(f)(z, df))
+            slopes.append(dualad.grad(f, argnums=1)(z, df))
+        in_df = -(z**4 - 2 * z * z - 1) / (4 * df * df)
+        right = [-z, in_df, -z * phi, in_df * phi, phi, phi * (z**3 + z) / (4 * df * df)]
+        np.testing.assert_allclose(slopes, right, 1e-6)

@@ -14,6 +14,7 @@ import scipy.stats as st
 from scipy import special
 from scipy.special import betaln, gammaln, log_ndtr, ndtr, xlog1py, xlogy
 
+from ..special.f_distribution import t_log_density
 from .tails import log_beta_tail, log_gamma_tail, log_poisson_tail, log_probability
 from .univariate import INF, Continuous, Discrete, exponential
 
@@ -112,11 +113,6 @@ beta = Continuous(
 # --- Student's t ---------------------------------------------------------------------------------
 
 
-def _t_logpdf(z: Any, df: Any) -> Any:
-    kernel = (df + 1) / 2 * np.log1p(z * z / df)
-    return -kernel - betaln(df / 2, 0.5) - np.log(df) / 2
-
-
 def _t_logcdf(z: Any, df: Any) -> Any:
     """Above 0 the complement is the smaller one, and keeps its digits."""
     below = special.stdtr(df, np.where(z < 0, z, -z))
@@ -136,7 +132,7 @@ def _normal_limit(formula: Any, limit: str) -> Any:
 
 t = Continuous(
     st.t, ("df",), (-INF, INF),
-    logpdf=_normal_limit(_t_logpdf, "logpdf"),
+    logpdf=_normal_limit(lambda z, df: t_log_density(df, z), "logpdf"),
     cdf=_normal_limit(lambda z, df: special.stdtr(df, z), "cdf"),
     logcdf=_normal_limit(_t_logcdf, "logcdf"),
     sf=_normal_limit(lambda z, df: special.stdtr(df, -z), "sf"),

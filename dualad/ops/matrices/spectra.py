@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.direction import constant
-from ...engine.primitive import Composite, Opaque
+from ...engine.primitive import Opaque
 from ...engine.traced import raw
 from ...errors import NotDifferentiableError
 from ..dropin import drop_in, matrix, operand

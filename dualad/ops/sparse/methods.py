@@ -178,7 +178,7 @@ def transjugate(self: Any) -> Any:
     return self.conj().transpose()
 
 
-def no_writing(self: Any, key: Any, value: Any) -> None:
+def no_writing(self: Any, *_: Any, **__: Any) -> None:
     """Assignment is refused: the pattern and the entries are given when a matrix is made."""
     raise LostDerivativeError(
         "a sparse matrix is not written to where entries are traced: collect entries, rows and "

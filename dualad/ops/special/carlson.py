@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.special import elliprd
+from scipy.special import elliprd, elliprf
 
 from .table import formula, kernel, refuse_where, special
 
@@ -27,12 +27,14 @@ def _column(powers: tuple[int, ...], *columns: Any) -> Any:
     sizes = np.abs(np.concatenate(columns, axis=1))
     low = np.log(np.where(sizes > 0, sizes, np.inf).min(axis=1, keepdims=True))
     high = np.log(sizes.max(axis=1, keepdims=True))
-    spread = np.where(np.isfinite(high - low), high - low, 0.0).max()
+    spread = np.where(np.isfinite(high - low), high - low, 0.0).max(initial=0.0)
     count = int(np.ceil((spread + LEFT + RIGHT) / STEP))
     t = np.exp(low - LEFT + STEP * np.arange(count))
     total = t * STEP
     for k, x in zip(powers, columns, strict=True):
         total = total * (t + x) ** (-k / 2)
+    at_zero = sum(k * (x == 0) for k, x in zip(powers, columns, strict=True))
+    total = np.where(at_zero < 2, total, np.inf)  # t**-1 has no integral to 0.
     far = np.max(np.abs(np.angle(np.concatenate(columns, axis=1))), axis=1, keepdims=True)
     return np.where(far < 2.4, total.sum(axis=1, keepdims=True), np.nan)
 
@@ -102,13 +104,19 @@ def elliprc_slope_last(out: Any, x: Any, y: Any) -> Any:
     return np.where(negative, principal, -elliprd(x, u, u) / 3)[()]
 
 
+@formula
+def elliprg_slope(x: Any, y: Any, z: Any) -> Any:
+    """d/dx of R_G(x, y, z), where x R_D(y, z, x) tends to 0 with x beside R_F(x, y, z)."""
+    edge = x == 0
+    product = np.where(edge, 0.0, x * elliprd(y, z, np.where(edge, 1.0, x)))
+    return (3 * elliprf(x, y, z) - product) / 12
+
+
 # fmt: off
 special("elliprf", "-elliprd(y, z, x) / 6", "-elliprd(x, z, y) / 6", "-elliprd(x, y, z) / 6")
 special("elliprd", "elliprd_slope(x, y, z)", "elliprd_slope(y, x, z)",
                    "elliprd_slope_last(x, y, z)")
-special("elliprg", "(3 * elliprf(x, y, z) - x * elliprd(y, z, x)) / 12",
-                   "(3 * elliprf(x, y, z) - y * elliprd(x, z, y)) / 12",
-                   "(3 * elliprf(x, y, z) - z * elliprd(x, y, z)) / 12")
+special("elliprg", "elliprg_slope(x, y, z)", "elliprg_slope(y, x, z)", "elliprg_slope(z, x, y)")
 special("elliprj", "elliprj_slope(x, y, z, w)", "elliprj_slope(y, x, z, w)",
                    "elliprj_slope(z, x, y, w)", "elliprj_slope_last(x, y, z, w)")
 special("elliprc", "elliprc_slope(out, x, y)", "elliprc_slope_last(out, x, y)")

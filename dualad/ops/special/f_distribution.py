@@ -21,7 +21,7 @@ from .incomplete_beta import beta_density, log_poch, one_sided
 from .quadrature import blockwise
 from .table import formula, kernel, special
 
-__all__ = ["f_in_degrees", "t_in_degrees"]
+__all__ = ["f_in_degrees", "t_in_degrees", "t_log_density"]
 
 
 # --- the logarithm of the density ----------------------------------------------------------------
@@ -118,13 +118,23 @@ f_in_degrees(0, 1)
 # --- Student's t: t**2 has an F distribution of 1 and n degrees ---------------------------------
 
 
-def _t_density(n: Any, t: Any) -> Any:
-    """gamma((n + 1) / 2) / (sqrt(n pi) gamma(n / 2)) (1 + t**2 / n)**(-(n + 1) / 2)."""
+def _t_log_density(n: Any, t: Any) -> Any:
+    """log of gamma((n + 1) / 2) / (sqrt(n pi) gamma(n / 2)) (1 + t**2 / n)**(-(n + 1) / 2)."""
     n = np.float64(n)
     scale = log_poch(0.5 * n, np.float64(0.5)) - 0.5 * np.log(np.pi * n)
-    return np.exp(scale - 0.5 * (n + 1) * np.log1p(t * t / n))
+    return scale - 0.5 * (n + 1) * np.log1p(t * t / n)
 
 
+def _t_density(n: Any, t: Any) -> Any:
+    return np.exp(_t_log_density(n, t))
+
+
+t_log_density = kernel(
+    _t_log_density,
+    lambda out, n, t: _in_n(1.0, n, t * t),
+    lambda out, n, t: -(n + 1) * t / (n + t * t),
+    name="t_log_density",
+)
 t_density = kernel(
     _t_density,
     lambda out, n, t: out * _in_n(1.0, n, t * t),

@@ -48,7 +48,8 @@ def log_poch(a: Any, b: Any) -> Any:
     """log gamma(a + b) - log gamma(a), by Stirling's formula where a is large (DLMF 5.11.1)."""
     large = a + b > 20
     p, n = np.where(large, a, 10.0), np.where(large, a + b, 10.0)
-    gain = (p - 0.5) * np.log1p((n - p) / p) + (n - p) * (np.log(n) - 1)
+    step = np.where(large, b, 0.0)  # n - p has lost it where a is very large.
+    gain = (p - 0.5) * np.log1p(step / p) + step * (np.log(n) - 1)
     gain = gain + stirling_error(n) - stirling_error(p)
     return np.where(large, gain, gammaln(a + b) - gammaln(a))
 
@@ -99,7 +100,9 @@ def beyond(weight: Callable[[Any, Any], Any], a: Any, b: Any, x: Any, y: Any) ->
 
     def falls(s: Any) -> tuple[Any, Any]:
         """How much log t and log(1 - t) have fallen at a distance s beyond the knee."""
-        first = np.log1p(rest * np.expm1(-s))
+        near = (s < 1) | (rest < 0.5)
+        apart = np.log(np.where(near, 1.0, knee + rest * np.exp(-s)))  # rest rounds to 1
+        first = np.where(near, np.log1p(rest * np.expm1(-s)), apart)
         return first, np.where(s < 500, np.log1p(knee * np.expm1(s)), s + first)
 
     def exponent(s: Any) -> Any:

@@ -54,3 +54,26 @@ def test_homogeneous():
         x = np.array([1e-8, 3.0, 1e6])
         gradient = dualad.grad(lambda v: f(v[0], v[1], v[2]))(x)
         np.testing.assert_allclose(gradient @ x, degree * f(*x), rtol=1e-12)
+
+
+def test_slopes_where_an_argument_is_zero():
+    """R_G(x, 1, 1) = (R_C(x, 1) + sqrt(x)) / 2 = pi/4 + pi x / 8 + O(x**1.5) (DLMF 19.16.17).
+
+    R_D(x, 1, 1) has a term in sqrt(x), so its slope is infinite.
+    """
+    slope = dualad.jvp(lambda x: sp.elliprg(x, 1.0, 1.0), (0.0,), (1.0,))[1]
+    np.testing.assert_allclose(slope, np.pi / 8, 1e-14)
+    for at in range(3):
+        args = [1.0, 2.0, 3.0]
+        args[at] = 0.0
+        got = dualad.jvp(lambda x: sp.elliprg(*args[:at], x, *args[at + 1 :]), (0.0,), (1.0,))
+        np.testing.assert_allclose(got[1], sp.elliprf(*args) / 4, 1e-14)
+    assert dualad.grad(lambda x: sp.elliprd(x, 1.0, 1.0))(0.0) == -np.inf
+    assert dualad.grad(lambda x: sp.elliprg(x, 0.0, 1.0))(0.0) == np.inf
+
+
+@pytest.mark.parametrize("f", [sp.elliprd, sp.elliprj])
+def test_no_points_have_no_slopes(f):
+    none = np.zeros(0)
+    args = (none,) * f.nin
+    assert dualad.jvp(f, args, args)[1].shape == dualad.vjp(f, *args)[1](none)[0].shape == (0,)

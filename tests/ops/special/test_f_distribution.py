@@ -81,3 +81,27 @@ def test_inverses(name, inverse, unknown, point, tolerance):
     slopes = dualad.grad(both, argnums=places)(*at)
     wanted = [float(k == unknown) for k in places]
     np.testing.assert_allclose(slopes, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("n", [1e14, 1e16, 1e18, 1e30, 1e100])
+@pytest.mark.parametrize("t", [-3.0, -1e-8, 0.0, 1.0, 2.5])
+def test_student_with_very_many_degrees_is_normal(n, t):
+    """F(t) = Phi(t) - phi(t) (t**3 + t) / 4n, up to terms in 1/n**2 (DLMF 26.2; Fisher 1925)."""
+    phi = np.exp(-t * t / 2) / np.sqrt(2 * np.pi)
+    in_n, in_t = (dualad.jvp(sp.stdtr, (n, t), move)[1] for move in ((1.0, 0.0), (0.0, 1.0)))
+    np.testing.assert_allclose(in_t, phi, 1e-11)
+    np.testing.assert_allclose(in_n, phi * (t**3 + t) / (4 * n**2), 1e-7)
+
+
+@pytest.mark.parametrize("n", [1e16, 1e20, 1e40])
+def test_f_with_very_many_degrees_is_chi_square(n):
+    """F(x) of m and n degrees tends to the distribution function of chi2_m / m."""
+    m, x = 3.0, 1.2
+    in_m, in_x = (
+        dualad.jvp(lambda m, x: sp.fdtr(m, n, x), (m, x), move)[1]
+        for move in ((1.0, 0.0), (0.0, 1.0))
+    )
+    density = sp.xlogy(m / 2 - 1, m * x / 2) - m * x / 2 - sp.gammaln(m / 2)
+    np.testing.assert_allclose(in_x, m / 2 * np.exp(density), 1e-12)
+    limit = dualad.jvp(lambda m: sp.gammainc(m / 2, m * x / 2), (m,), (1.0,))[1]
+    np.testing.assert_allclose(in_m, limit, 1e-10)
