@@ -14,7 +14,7 @@ from .initial_value import InitialValueProblem, Solved
 from .observe import Outputs
 from .result import Sensitivities, TimeSensitivities
 
-__all__ = ["first_order", "observe", "settings"]
+__all__ = ["absent", "first_order", "observe", "settings"]
 
 
 def first_order(
@@ -38,10 +38,7 @@ def first_order(
     integrals = totals(solved)
     notes = [] if solved.run.switches is None else solved.run.switches.warnings()
     traces = [s, solved.split([solved.trajectory.last[1]])[1], *(e.dt for e in by_name.values())]
-    notes += [
-        f"parameter {name!r} does not enter the model: its sensitivities are exactly 0"
-        for name in solved.unused(traces)
-    ]
+    notes += absent(solved.unused(traces), notes)
     if not solved.trajectory.success:
         notes.append(solved.trajectory.message)
     return TimeSensitivities(
@@ -50,6 +47,13 @@ def first_order(
         dt=dt if dt.any() else None, events=by_name, event_log=firings, integrals=integrals,
         success=solved.trajectory.success, message=solved.trajectory.message,
     )  # fmt: skip
+
+
+def absent(names: list[str], notes: list[str]) -> list[str]:
+    """A sentence for each parameter without any effect; notes are those of jumps."""
+    jumps = any("jumps" in text for text in notes)
+    how = "enters at most by the jumps" if jumps else "does not enter the model"
+    return [f"parameter {name!r} {how}: its sensitivities are exactly 0" for name in names]
 
 
 def settings(problem: InitialValueProblem, solved: Solved) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class InitialValueProblem:
         crossings = Crossings(system, self.events, self.rtol, self.atol)
         run = Integration(
             system, method, (t0, t1), None if self.times is None else self.times.t, crossings,
-            Switches(system, abs(t1 - t0)) if watch else None, keep,
+            Switches(system, (t0, t1)) if watch else None, keep,
             self.option("max_steps", 10**6),
         )  # fmt: skip
         begun = time.perf_counter()

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.traced import as_value
 from .errors import ModelError
+from .pushing import gathered
 
 __all__ = ["with_mass"]
 
@@ -42,10 +44,16 @@ class Divided:
         self.__code__ = getattr(rhs, "__code__", None)
 
     def __call__(self, t: Any, y: Any, p: Any) -> Any:
-        matrix = self.mass(p) if callable(self.mass) else self.mass
-        slope = self.rhs(t, y, p)
-        if isinstance(slope, (list, tuple)):
-            from ..engine.traced import as_value
+        matrix = self.mass
+        if callable(matrix):
+            matrix = numbers(matrix(p), "the mass matrix")
+        return np.linalg.solve(
+            matrix, numbers(self.rhs(t, y, p), f"what {self.__name__} returned")
+        )
 
-            slope = as_value(slope)
-        return np.linalg.solve(matrix, slope)
+
+def numbers(given: Any, what: str) -> Any:
+    """Numbers, traced or not, that stand in lists or in an array of objects, as one array."""
+    if isinstance(given, np.ndarray) and given.dtype != object:
+        return given
+    return as_value(gathered(given), what)

@@ -227,6 +227,8 @@ def _pairs(values: Any) -> list[tuple[Any, Any]]:
 class ModelParameters:
     """What a model sees: `p.k1` or `p["k1"]`, a number or a traced number.
 
+    It has the methods of a mapping, where no parameter has their name.
+
     Args:
         values: by name.
         origin: gives the plain parameters, with all that is known of them: what an analysis inside
@@ -260,6 +262,22 @@ class ModelParameters:
 
     def __len__(self) -> int:
         return len(self.__dict__)
+
+    def keys(self) -> Any:
+        """The names, in order."""
+        return self.__dict__.keys()
+
+    def values(self) -> Any:
+        """The values, in order."""
+        return self.__dict__.values()
+
+    def items(self) -> Any:
+        """Names and values, in order."""
+        return self.__dict__.items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a parameter; the default, if there is none of the name."""
+        return self.__dict__.get(name, default)
 
     def __repr__(self) -> str:
         return f"ModelParameters({self.__dict__})"

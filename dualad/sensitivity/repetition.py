@@ -14,6 +14,7 @@ from .model import Model
 from .observe import Outputs
 from .question import initial_state, output_times, span
 from .result import TimeSensitivities
+from .times import Moments
 
 __all__ = ["add_comparison", "repetition"]
 
@@ -45,8 +46,15 @@ def repetition(
         parameters = problem.model.parameters.replace(**dict(moved))
         none = parameters.subset([])
         ends = span(t_span, parameters, none)
+        order: Any = slice(None)
         if t_eval is None:
-            times: Any = [*ends.t[:1], *result.t[1:-1], *ends.t[1:]]
+            times: Any = np.array([ends.t[0], *result.t[1:-1], ends.t[1]])
+            if ends.moving[1]:
+                # The end may have moved before others of the times: integrate up to the last.
+                sign = np.sign(ends.t[1] - ends.t[0])
+                order = np.argsort(np.argsort(sign * times))
+                times = sign * np.sort(sign * times)
+                ends = Moments(times[[0, -1]], ends.dt, ends.moving)
         else:
             times = t_eval
         start, _ = initial_state(problem.y0, parameters, problem.model.states)
@@ -64,6 +72,6 @@ def repetition(
                 observe(alone, outputs, t, y, s, still)[0]
                 for t, y, s in zip(alone.trajectory.t, rows, slopes, strict=True)
             ]
-        )
+        )[order]
 
     return again

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .assemble import settings
+from .assemble import absent, settings
 from .errors import SensitivityError
 from .initial_value import InitialValueProblem, Solved
 from .model import Model, start_of, state_vector
@@ -100,10 +100,24 @@ def second_order(
     )  # fmt: skip
     solved = lifted.solve(watch=False, keep=False, progress=progress)
     z, dz = solved.split(solved.trajectory.z)
+    notes = switches(problem)
+    last = solved.split([solved.trajectory.last[1]])[1]
+    notes += absent(solved.unused([dz, last]), notes)
+    if not solved.trajectory.success:
+        notes.append(solved.trajectory.message)
     s = np.moveaxis(z[:, n:].reshape(-1, k, n), 1, 2) / problem.scales
     h = np.moveaxis(dz[:, n:].reshape(-1, k, n, k), 1, 2) / problem.scales[:, np.newaxis]
     h = 0.5 * (h + np.swapaxes(h, 2, 3))
-    return assembled(problem, solved, z[:, :n], s, h, derived, selected)
+    result = assembled(problem, solved, z[:, :n], s, h, derived, selected)
+    result.warnings.extend(notes)
+    return result
+
+
+def switches(problem: InitialValueProblem) -> list[str]:
+    """What there is to say of jumps and kinks, from an integration of the states alone."""
+    options = {**(problem.options or {}), "on_failure": "partial"}
+    run = problem.without_sensitivities(options=options).solve().run
+    return [] if run.switches is None else run.switches.warnings()
 
 
 def assembled(
@@ -135,6 +149,5 @@ def assembled(
         t, np.array([v for v, _ in values]), np.array([d for _, d in values]), outputs.names,
         problem.chosen, solved.stats(), settings(problem, solved), None,
         hessian=np.array(curvature), integrals=integrals,
-        warnings=[] if solved.trajectory.success else [solved.trajectory.message],
         success=solved.trajectory.success, message=solved.trajectory.message,
     )  # fmt: skip

@@ -223,7 +223,7 @@ def stripped(args: Any) -> Any:
 class Switches:
     """Watches the decisions of a right-hand side along the solution."""
 
-    def __init__(self, system: VariationalSystem, span: float):
+    def __init__(self, system: VariationalSystem, span: tuple[float, float]):
         self.system, self.model, self.span = system, system.model, span
         self.found: list[Switch] = []
         self.more = 0
@@ -273,8 +273,10 @@ class Switches:
                 low = middle
             else:
                 high = middle
-        near = 1e-6 * self.span
-        if not any(abs(high - t) <= near for t in declared):
+        near = 1e-6 * abs(self.span[1] - self.span[0])
+        # At the ends of the span there is no solution on one of the sides.
+        at_end = any(abs(high - t) <= 1e-6 * near for t in self.span)
+        if not (at_end or any(abs(high - t) <= near for t in declared)):
             self.found.append(self.switch(step, low, high))
 
     def switch(self, step: Step, low: float, high: float) -> Switch:

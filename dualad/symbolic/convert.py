@@ -76,8 +76,14 @@ def _given_back(result: Any) -> Any:
 
 
 def _matrix(entries: Any) -> Any:
+    import numpy as np
     import sympy
 
+    from .held import released
+
+    entries = np.frompyfunc(released, 1, 1)(entries)
+    if not isinstance(entries, np.ndarray):
+        return entries
     if entries.ndim == 0:
         return entries[()]
     if entries.ndim <= 2:

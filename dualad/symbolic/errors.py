@@ -5,7 +5,7 @@ from ..errors import DualADError
 __all__ = ["NotSymbolicError", "SymbolicBranchError"]
 
 #: What can be done where symbols cannot follow.
-REMEDY = "check it numerically instead, with dualad.autograd.gradcheck"
+REMEDY = "check it numerically instead, with dualad.verify.check"
 
 
 class NotSymbolicError(DualADError, NotImplementedError, TypeError):

@@ -95,6 +95,11 @@ class SymbolicTensor(Symbolic):
         return self.dtype.kind == "f"
 
     requires_grad = False
+
+    def detach(self) -> SymbolicTensor:
+        """Nothing: what forward computes is not differentiated, but compared."""
+        return self
+
     nelement, ndimension = numel, dim
 
     # --- the same numbers in another shape -------------------------------------------------------
@@ -295,7 +300,7 @@ def _install() -> None:
         setattr(SymbolicTensor, name, method)
     for name in (*methods, "clamp", "clip", "masked_fill", "tril", "triu"):
         setattr(SymbolicTensor, f"{name}_", _in_place(getattr(SymbolicTensor, name)))
-    for name in ("reshape", "ravel", "detach", "astype", "trace", "diagonal", "__copy__"):
+    for name in ("reshape", "ravel", "astype", "trace", "diagonal", "__copy__"):
         setattr(SymbolicTensor, name, _faced(getattr(Symbolic, name)))
     for name in ("T", "mT", "real", "imag"):
         setattr(SymbolicTensor, name, property(_faced(getattr(Symbolic, name).fget)))

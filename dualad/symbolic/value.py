@@ -17,6 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .entries import entry, expression, is_complex, is_truth
 from .errors import REMEDY, NotSymbolicError, SymbolicBranchError
+from .held import holding
 
 __all__ = ["FUNCTIONS", "Symbolic", "as_objects", "entries_of", "symbolic"]
 
@@ -140,6 +141,12 @@ class Symbolic(NDArrayOperatorsMixin):
         """A function that the library computes by numbers only, by its name."""
         return apply(name, *args)
 
+    def __dualad_function__(self, original: Any, args: tuple, kwargs: dict) -> Any:
+        """A function of SciPy that the library takes over where arguments are no numbers."""
+        from .scipy_functions import call_scipy
+
+        return call_scipy(original, args, kwargs)
+
     def __dualad_apply__(self, cls: Any, args: tuple, kwargs: dict) -> Any:
         """What Function.apply does when an argument is symbolic."""
         from .custom import run_forward
@@ -253,8 +260,13 @@ class Symbolic(NDArrayOperatorsMixin):
         return [v.tolist() for v in self] if self.ndim else self
 
     def astype(self, dtype: Any, **options: Any) -> Symbolic:
-        if np.dtype(dtype).kind in "iu":
+        kind = np.dtype(dtype).kind
+        if kind in "iu":
             return apply("trunc", self)
+        if kind == "b":
+            return apply("not_equal", self, 0)
+        if kind == "f" and self.dtype.kind == "c":
+            return apply("real", self)
         return Symbolic(self.entries.copy())
 
     def copy(self, order: str = "C") -> Symbolic:
@@ -262,8 +274,11 @@ class Symbolic(NDArrayOperatorsMixin):
 
     clone = __copy__ = copy
 
-    def detach(self) -> Symbolic:
-        return self
+    def stopped(self) -> Symbolic:
+        """The same values, held constant."""
+        return wrapped(np.frompyfunc(holding, 1, 1)(self.entries))
+
+    detach = stopped
 
     def reshape(self, *shape: Any, order: Any = "C") -> Symbolic:
         return Symbolic(self.entries.reshape(*shape, order=order))

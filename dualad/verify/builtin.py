@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import multiprocessing
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -112,7 +112,12 @@ def _cell(text: str) -> str:
 
 
 def prove_all(
-    names: Iterable[str] | None = None, *, limit: float = 10.0, seed: int = 0, jobs: int = 1
+    names: Iterable[str] | None = None,
+    *,
+    limit: float = 10.0,
+    seed: int = 0,
+    jobs: int = 1,
+    done: Callable[[str], object] | None = None,
 ) -> Rules:
     """Prove every elementwise, linear and composite rule of this library on symbols.
 
@@ -123,6 +128,7 @@ def prove_all(
         limit: seconds for one entry.
         seed: of the random points.
         jobs: how many processes share the work.
+        done: is called with the name of each rule when its verdict is there, in order.
 
     Raises:
         ArgumentError: there is no such rule.
@@ -141,10 +147,19 @@ def prove_all(
             f"there is no elementwise, linear or composite rule named {unknown[0]!r}"
         )
     if jobs == 1:
-        return Rules(prove_rule(known[n], limit, seed) for n in wanted)
+        return Rules(_telling((prove_rule(known[n], limit, seed) for n in wanted), done))
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         prove = functools.partial(_prove_named, limit=limit, seed=seed)
-        return Rules(pool.map(prove, wanted, chunksize=4))
+        return Rules(_telling(pool.map(prove, wanted), done))
+
+
+def _telling(
+    proofs: Iterable[RuleProof], done: Callable[[str], object] | None
+) -> Iterator[RuleProof]:
+    for p in proofs:
+        if done is not None:
+            done(p.name)
+        yield p
 
 
 def _prove_named(name: str, limit: float, seed: int) -> RuleProof:

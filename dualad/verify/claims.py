@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sympy
 
-from ..engine.tree import flatten
+from ..engine.tree import Tree, flatten
 from ..errors import ArgumentError, ShapeError
 from ..symbolic.calculus import derivative
 from ..symbolic.entries import is_complex, number, real_and_imaginary
@@ -33,12 +33,40 @@ Values = dict[str, np.ndarray]
 
 def outputs(result: Any) -> Values:
     """What a function gave: one array, or a container of them."""
-    leaves, _ = flatten(result)
-    if len(leaves) == 1 and leaves[0] is result:
-        return {"out": entries_of(result)}
+    leaves, tree = flatten(result)
     if not leaves:
         raise ArgumentError("the function gives no value")
-    return {f"out{k}": entries_of(v) for k, v in enumerate(leaves)}
+    named = dict(zip(_names(tree), map(entries_of, leaves), strict=True))
+    return {n: named[n] for n in sorted(named)} if any("[" in n for n in named) else named
+
+
+def container(like: Any, values: Mapping[str, Any]) -> Any:
+    """A container like another one, of values by the names that `outputs` gives."""
+    tree = flatten(like)[1]
+    return tree.unflatten([values[name] for name in _names(tree)])
+
+
+def _names(tree: Tree) -> list[str]:
+    """The names of the leaves of a container: by number, or by path where there are mappings."""
+    paths = list(_paths(tree))
+    if not tree.children:
+        return ["out"] * tree.size
+    if not any(c.isalpha() for path in paths for c in path):
+        return [f"out{k}" for k in range(len(paths))]
+    return [f"out{path}" for path in paths]
+
+
+def _paths(tree: Tree) -> Iterator[str]:
+    """Where each leaf of a container is, in the order of the leaves.
+
+    Keys, not their order, tell what belongs together.
+    """
+    if not tree.children:
+        yield from [""] * tree.size
+        return
+    keys = [f'"{k}"' if isinstance(k, str) else f"key {k}" for k in tree.keys]
+    for key, child in zip(keys or map(str, range(len(tree.children))), tree.children, strict=True):
+        yield from (f"[{key}]{rest}" for rest in _paths(child))
 
 
 def fresh(x: Any) -> Symbolic:
@@ -61,6 +89,10 @@ def equality_claims(found: Values, wanted: Values, what: str = "value of ") -> I
 
 
 def check_shapes(found: Values, wanted: Values) -> None:
+    if set(found) != set(wanted) and len(found) == len(wanted):
+        raise ShapeError(
+            f"the claim is made of {', '.join(found)}, the function of {', '.join(wanted)}"
+        )
     shapes = [[v.shape for v in values.values()] for values in (found, wanted)]
     if shapes[0] != shapes[1]:
         raise ShapeError(f"the claim has the shapes {shapes[0]}, the function {shapes[1]}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "verify_command"]
 
+#: So many rules are proved in one process.
+FEW = 20
 VERIFIED, REFUTED, USAGE, UNDECIDED = 0, 1, 2, 3
 
 
@@ -63,7 +66,7 @@ def add_parser(commands: Any) -> None:
         help="what holds of the arguments, such as 'x > 0' or 'n integer'",
     )  # fmt: skip
     verify.add_argument("--wrt", action="append", metavar="NAME", help="arguments of the claim")
-    verify.add_argument("--limit", type=float, help="seconds for an entry; 10")
+    verify.add_argument("--limit", type=seconds, help="seconds for an entry; 10")
     verify.add_argument("--seed", type=int, default=0, help="of the points that are tried; 0")
     verify.add_argument("--format", choices=("table", "json", "md"), default="table")
     verify.set_defaults(run=verify_command, usage_error=verify.error)
@@ -78,6 +81,16 @@ def shape(text: str) -> tuple[str, tuple[int, ...]]:
         raise argparse.ArgumentTypeError(f"{text} is not of the form NAME=2,3") from None
 
 
+def seconds(text: str) -> float:
+    """A time limit."""
+    try:
+        if 0 < (limit := float(text)) < float("inf"):
+            return limit
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+
+
 def verify_command(args: argparse.Namespace) -> int:
     """Run it; gives the exit code."""
     if args.builtin is None and not args.target:
@@ -90,21 +103,16 @@ def verify_command(args: argparse.Namespace) -> int:
 
 
 def _builtin(args: argparse.Namespace) -> int:
-    from .builtin import Rules, prove_all, rules as known_rules
+    from .builtin import prove_all, rules as known_rules
     from .page import page
 
     if args.format == "json":
         raise ArgumentError("--builtin prints a table or md, not json")
-    known = known_rules()
-    names = args.builtin or list(known)
-    # A name that is none is refused before anything is proved.
-    names = sorted(names, key=lambda n: n in known)
-    proofs: list[Any] = []
+    names = args.builtin or list(known_rules())
+    # To start a process takes as long as to prove some rules.
+    jobs = (os.cpu_count() or 1) if len(names) > FEW else 1
     with _progress(len(names)) as advance:
-        for name in names:
-            advance(name)
-            proofs += prove_all([name], limit=args.limit or 10.0, seed=args.seed)
-    rules = Rules(proofs)
+        rules = prove_all(names, limit=args.limit or 10.0, seed=args.seed, jobs=jobs, done=advance)
     sys.stdout.write(page(rules) if args.format == "md" else rules.table() + "\n")
     return VERIFIED if rules else REFUTED
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
 
 from ..symbolic.calculus import by_cases
+from ..symbolic.held import released
 from ..symbolic.steps import LOCALLY_CONSTANT
 from .deadline import Deadline, OutOfTime
 from .numeric import POINTS, Sampler
@@ -37,6 +38,7 @@ class Claim:
 
 def decide(claim: Claim, region: Region, limit: float, seed: int) -> Entry:
     """The verdict on a claim: numbers can only refute it, algebra can only prove it."""
+    claim = replace(claim, claimed=released(claim.claimed), exact=released(claim.exact))
     named = (claim.output, claim.input, claim.claimed, claim.exact)
     both: Any = tuple(
         _on_region(sympy.sympify(e), region, limit) for e in (claim.claimed, claim.exact)
@@ -122,7 +124,10 @@ def _proof(
     steps: list[str] = []
     try:
         for piece in pieces(difference, region.positive):
-            here = piece.of(difference)
+            values = piece.equations()
+            if not region.allows(values):
+                continue
+            here = piece.of(difference).subs(values)
             large = here.count_ops() > LARGE
             if large and _empty(piece, region):
                 continue

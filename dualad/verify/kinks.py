@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 
 from ..symbolic.calculus import conventional
+from ..symbolic.held import released
 from ..symbolic.steps import LOCALLY_CONSTANT
 from .claims import Values, cells
 from .deadline import Deadline, OutOfTime
@@ -38,7 +39,7 @@ def kinks_of(values: Values, region: Region, entries: Sequence[Entry] = ()) -> t
     found: dict[tuple[str, str], Kink] = {}
     places: dict[str, Any] = {}
     for e in named.values():
-        for place, operation, convention in _kinks(sympy.sympify(e)):
+        for place, operation, convention in _kinks(released(sympy.sympify(e))):
             if isinstance(place, sympy.Expr) and _away(place, region):
                 continue
             where = place if isinstance(place, str) else f"{place} = 0"

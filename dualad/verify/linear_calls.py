@@ -92,5 +92,6 @@ CALLS: dict[str, list[Call]] = {
     "zero_wins":   [of_shapes((2, 2), 2)],
     "either_zero_wins": [of_shapes((2, 2), 2)],
     "decided_at_ties": [of_shapes((2, 2), np.zeros((2, 2), bool))],
+    "decided_at_ties_of_eig": [of_shapes((2, 2), np.zeros((2, 2), bool))],
 }
 # fmt: on

@@ -27,6 +27,8 @@ NOTICED = mpmath.mpf(10) ** -40
 POINTS = 16
 #: How far away from a point another one is beside it.
 BESIDE = sympy.Rational(1, 10007)
+#: What arithmetic raises at a point where a value is none, or has no room (exp of exp of exp).
+BEYOND = (ArithmeticError, ValueError, TypeError, NotImplementedError, NameError, MemoryError)
 INFINITE = (sympy.zoo, sympy.oo, -sympy.oo)
 
 
@@ -61,7 +63,7 @@ class Sampler:
             try:
                 at = [mpmath.mpf(int(point[s].p)) / int(point[s].q) for s in self.symbols]
                 a, b = (mpmath.mpmathify(v) for v in self.f(*at))
-            except (ArithmeticError, ValueError, TypeError, NotImplementedError, NameError):
+            except BEYOND:
                 return None
             if not (mpmath.isfinite(a) and mpmath.isfinite(b)):
                 return None
@@ -86,11 +88,18 @@ class Sampler:
 
     def differs(self, point: dict[Any, Any]) -> bool:
         """Whether the two values differ at a point, at two precisions."""
-        first = self.gap(point, unit=0)
-        if first is None or first < NOTICED or self.on_an_edge(point):
+        gap = self.gap(point, unit=0)
+        if gap is None or gap < NOTICED or self.on_an_edge(point):
             return False
-        second = self.gap(point, 2 * WORKING, unit=0)
+        # The difference itself has to stay: beside a zero, rounding is as large as the values.
+        first, second = (self._apart(point, digits) for digits in (WORKING, 2 * WORKING))
         return second is not None and abs(second - first) < first / 10**5
+
+    def _apart(self, point: dict[Any, Any], digits: int) -> Any:
+        """How far apart the two values are; None where there are none."""
+        pair = self.values(point, digits)
+        with mpmath.workdps(digits):
+            return None if pair is None else abs(pair[0] - pair[1])
 
     def on_an_edge(self, point: dict[Any, Any]) -> bool:
         """Whether a point lies between pieces, where there is no derivative to compare with."""

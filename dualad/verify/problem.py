@@ -11,7 +11,6 @@ import numpy as np
 
 from ..autograd.custom_vjp import custom_vjp
 from ..autograd.function import Function
-from ..engine.tree import flatten
 from ..errors import ArgumentError
 from ..transforms.custom import custom_jvp
 
@@ -201,8 +200,8 @@ class Problem:
         moving = [n for k, n in enumerate(self.names) if k not in still]
 
         def shares(cotangents: list[np.ndarray]) -> list[Any]:
-            leaves = [claims.fresh(c) for c in cotangents]
-            given = flatten(out)[1].unflatten(leaves)
+            leaves = zip(values, map(claims.fresh, cotangents), strict=True)
+            given = claims.container(out, dict(leaves))
             found = bwd(*(args[k] for k in still), residuals, given)
             if not isinstance(found, tuple) or len(found) != len(moving):
                 raise ArgumentError(

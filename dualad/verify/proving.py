@@ -69,7 +69,7 @@ def prove(
         assume: what holds of the arguments: "x > 0", "0 < p < 1", "n integer", "z complex",
             "a != b", one text or several; or a dict such as {"x": "positive", "p": (0, 1)}; or
             SymPy relations. What SymPy's symbols are known to be is assumed as well. Nothing is
-            claimed on the boundary of what is described.
+            claimed on the boundary, except of whole numbers: "n >= 0" includes 0.
         limit: seconds for one entry; when they are over it is undecided.
         seed: of the random points.
         name: what the report calls the subject.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 from sympy import Rational
+from sympy.core.facts import InconsistentAssumptions
 
 from ..errors import ArgumentError
 from .assumptions import PROPERTIES, statements
@@ -21,6 +22,10 @@ __all__ = ["Region", "Variable"]
 
 #: The numbers that counterexamples are made of, the simplest first.
 SIMPLE = tuple(map(Rational, "0 1 -1 2 -2 1/2 -1/2 3 -3 1/3 -1/3 3/2 -3/2 1/4 3/4 4 5".split()))
+
+
+#: Words for whole numbers.
+WHOLE = {"integer", "even", "odd"}
 
 
 class Variable:
@@ -35,7 +40,7 @@ class Variable:
 
     def __init__(self, name: str, shape: tuple[int, ...], words: set[str]):
         self.name, self.shape = name, shape
-        self.integer = bool(words & {"integer", "even", "odd"})
+        self.integer = bool(words & WHOLE)
         self.array = np.empty(shape, object)
         self.parts: list[tuple[str, list[tuple[Any, Any]]]] = []
         facts = dict.fromkeys(words - {"complex", "real"}, True)
@@ -76,10 +81,15 @@ class Region:
             else:
                 comparisons.append(text)
         for text in comparisons:
-            for name, fact in _facts(text):
+            for name, fact in _facts(text, words):
                 if name in words:
                     words[name].add(fact)
-        self.variables = [Variable(n, s, words[n]) for n, s in shapes.items()]
+        try:
+            self.variables = [Variable(n, s, words[n]) for n, s in shapes.items()]
+        except InconsistentAssumptions:
+            raise ArgumentError(
+                f"nothing is {', '.join(self.assume)}: the assumptions contradict each other"
+            ) from None
         #: expressions that are positive in the region
         self.positive: list[Any] = []
         #: pairs of expressions that differ
@@ -113,10 +123,12 @@ class Region:
         sides = [self._side(s) for s in (tree.left, *tree.comparators)]
         for left, op, right in zip(sides, tree.ops, sides[1:], strict=False):
             for a, b in zip(*map(np.ravel, np.broadcast_arrays(left, right)), strict=True):
-                if isinstance(op, (ast.Gt, ast.GtE)):
-                    self.positive.append(sympy.sympify(a - b))
-                elif isinstance(op, (ast.Lt, ast.LtE)):
-                    self.positive.append(sympy.sympify(b - a))
+                if isinstance(op, (ast.Gt, ast.Lt)):
+                    self.positive += _both_sides(a - b if isinstance(op, ast.Gt) else b - a)
+                elif isinstance(op, (ast.GtE, ast.LtE)):
+                    self.positive += _both_sides(
+                        _at_least(a - b if isinstance(op, ast.GtE) else b - a)
+                    )
                 elif isinstance(op, ast.NotEq):
                     self.different.append(sympy.sympify(a - b))
                 else:
@@ -126,7 +138,8 @@ class Region:
 
     def _side(self, node: ast.expr) -> Any:
         scope: dict[str, Any] = {v.name: v.array for v in self.variables}
-        scope |= {"pi": sympy.pi, "sqrt": sympy.sqrt, "abs": sympy.Abs, "exp": sympy.exp}
+        known = {"sqrt": sympy.sqrt, "abs": sympy.Abs, "exp": sympy.exp}
+        scope |= {"pi": sympy.pi, **{n: np.frompyfunc(f, 1, 1) for n, f in known.items()}}
         text = re.sub(r"(?<![\w.])(\d+\.?\d*(?:e-?\d+)?)", r"Number('\1')", ast.unparse(node))
         return eval(text, {"__builtins__": {}, "Number": Rational}, scope)
 
@@ -146,19 +159,20 @@ class Region:
         part.given = {**self.given, **values}
         return part
 
+    def allows(self, values: Mapping[Any, Any]) -> bool:
+        """Whether some symbols may have these values, as far as each fact tells by itself."""
+        if not all(_may_be(s, v) for s, v in values.items()):
+            return False
+        known = [p.subs(dict(values)) for p in self.positive if p.free_symbols <= set(values)]
+        return not any(p.is_nonpositive for p in known)
+
     def has(self, point: Mapping[Any, Any]) -> bool:
         """Whether a point lies in the region."""
         for s, v in point.items():
-            if (s.is_integer and not v.is_integer) or self.given.get(s, v) != v:
-                return False
-            if (s.is_positive and v <= 0) or (s.is_negative and v >= 0):
-                return False
-            if (s.is_nonnegative and v < 0) or (s.is_nonpositive and v > 0):
-                return False
-            if (s.is_nonzero and v == 0) or (s.is_even and v % 2) or (s.is_odd and not v % 2):
+            if self.given.get(s, v) != v or not _may_be(s, v):
                 return False
         at = dict(point)
-        return all(bool(p.subs(at) > 0) for p in self.positive) and not any(
+        return all(_above_zero(p.subs(at)) for p in self.positive) and not any(
             bool(sympy.Eq(d.subs(at), 0)) for d in self.different
         )
 
@@ -193,7 +207,49 @@ class Region:
         return ", ".join(self.assume) or "all real numbers"
 
 
-def _facts(text: str) -> Iterator[tuple[str, str]]:
+def _both_sides(e: Any) -> list[Any]:
+    """What is positive where e is: of c - |u|, both c - u and c + u."""
+    e = sympy.sympify(e)
+    for size in e.atoms(sympy.Abs):
+        (u,) = size.args
+        rest = e + size
+        if u.is_extended_real and not rest.has(size):
+            return [rest - u, rest + u]
+    return [e]
+
+
+def _above_zero(value: Any) -> bool:
+    """What is no real number is not above zero."""
+    return bool(value.is_extended_real and value > 0)
+
+
+def _may_be(s: Any, v: Any) -> bool:
+    """Whether a symbol with its properties may have a value."""
+    if s.is_integer and not v.is_integer:
+        return False
+    if (s.is_positive and v <= 0) or (s.is_negative and v >= 0):
+        return False
+    if (s.is_nonnegative and v < 0) or (s.is_nonpositive and v > 0):
+        return False
+    return not ((s.is_nonzero and v == 0) or (s.is_even and v % 2) or (s.is_odd and not v % 2))
+
+
+def _at_least(e: Any) -> Any:
+    """What is positive where e is not negative.
+
+    Of whole numbers the boundary is a part; of real ones it has no volume, and is left out.
+    """
+    e = sympy.sympify(e)
+    whole = bool(e.free_symbols) and all(s.is_integer for s in e.free_symbols)
+    if not whole or not e.is_polynomial():
+        return e
+    e = sympy.expand(e)
+    shared = sympy.ilcm(*(c.q for c in e.as_coefficients_dict().values() if c.is_Rational), 1)
+    whole = sympy.expand(e * shared)
+    return whole + 1 if whole.is_integer else e
+
+
+def _facts(text: str, words: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """What a comparison of a name with a number says of its sign."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -212,10 +268,12 @@ def _facts(text: str) -> Iterator[tuple[str, str]]:
                 continue
             above = isinstance(op, (ast.Lt, ast.LtE) if flip else (ast.Gt, ast.GtE))
             below = isinstance(op, (ast.Gt, ast.GtE) if flip else (ast.Lt, ast.LtE))
+            # A whole number may be 0 where it may equal 0; of real ones the boundary is left out.
+            whole = bool(words.get(x.id, set()) & WHOLE) and isinstance(op, (ast.GtE, ast.LtE))
             if above and bound >= 0:
-                yield x.id, "positive"
+                yield x.id, "nonnegative" if whole and bound == 0 else "positive"
             elif below and bound <= 0:
-                yield x.id, "negative"
+                yield x.id, "nonpositive" if whole and bound == 0 else "negative"
             elif isinstance(op, ast.NotEq) and bound == 0:
                 yield x.id, "nonzero"
 

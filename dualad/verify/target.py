@@ -42,6 +42,10 @@ def load_cases(text: str) -> list[Case]:
         if (listed := _listed(place, name)) is not None:
             return [listed]
         found = load_target(text)
+        if not _is_something(found):
+            raise ArgumentError(
+                f"{name} is a {type(found).__name__}: there is nothing to verify about it"
+            )
         if isinstance(found, (list, dict)):
             return cases_of(found, name)
         return [found if isinstance(found, Case) else Case(found, name=name)]
@@ -55,6 +59,10 @@ def load_cases(text: str) -> list[Case]:
             "class, no pair (f, derivative)"
         )
     return found
+
+
+def _is_something(found: Any) -> bool:
+    return callable(found) or isinstance(found, (Case, list, tuple, dict))
 
 
 def _listed(place: str, name: str) -> Case | None:
@@ -119,13 +127,34 @@ def load_target(text: str) -> Any:
 
 
 def _module(place: str) -> ModuleType:
-    if not place.endswith(".py"):
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
-        try:
-            return importlib.import_module(place)
-        except ModuleNotFoundError as missing:
-            raise ArgumentError(f"there is no module {missing.name}") from None
+    """A module by its dotted name, or the path of its file.
+
+    Raises:
+        ArgumentError: there is none, or running it failed.
+    """
+    try:
+        return _of_file(place) if place.endswith(".py") else _of_name(place)
+    except ArgumentError:
+        raise
+    except (Exception, SystemExit) as failed:
+        said = f"{type(failed).__name__}: {failed}"
+        raise ArgumentError(f"{place} cannot be imported: {said}") from failed
+
+
+def _of_name(place: str) -> ModuleType:
+    if not all(part.isidentifier() for part in place.split(".")):
+        raise ArgumentError(f"{place!r} is neither a Python file nor the name of a module")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(place)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or not f"{place}.".startswith(f"{missing.name}."):
+            raise  # what is missing is something that the module imports
+        raise ArgumentError(f"there is no module {missing.name}") from None
+
+
+def _of_file(place: str) -> ModuleType:
     if not os.path.isfile(place):
         raise ArgumentError(f"there is no file {place}")
     stem = os.path.splitext(os.path.basename(place))[0]

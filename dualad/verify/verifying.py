@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.custom_vjp import custom_vjp
-from ..errors import ArgumentError, MissingExtraError
+from ..errors import ArgumentError, DualADError, MissingExtraError
 from ..transforms.custom import custom_jvp
 from .case import Case
 from .numerical import check
@@ -153,6 +153,13 @@ def _prove(out: Outcome, options: dict[str, Any], wish: Wish) -> None:
         if wish.prove:
             raise
         out.notes.append(f"not proved: {error}")
+    except DualADError:
+        raise
+    except Exception as error:
+        # Arguments that are containers, and whatever else the code does not find in numbers.
+        if wish.prove or not (wish.at or out.case.at):
+            raise
+        out.notes.append(f"not proved: {type(error).__name__} on symbols: {error}")
 
 
 #: What a case may tell `check` alone.

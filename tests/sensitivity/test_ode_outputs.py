@@ -150,3 +150,30 @@ def test_steps_may_be_bounded():
     r = ds.ode(chain, [1.0, 0.0], P, (0.0, 1.0), max_step=0.05, first_step=0.01)
     assert np.diff(r.t).max() <= 0.05 * (1 + 1e-12)
     close(r.t[1], 0.01)
+
+
+def test_a_mass_matrix_and_slopes_of_traced_entries():
+    """m y1' = -k y1 and y2' = k y1, written entry by entry into np.array."""
+
+    def rhs(t, y, p):
+        return np.array([-p.k * y[0], p.k * y[0]])
+
+    def mass(p):
+        return np.array([[p.m, 0.0], [0.0, 1.0]])
+
+    r = ds.ode(rhs, [1.0, 0.0], {"k": 0.6, "m": 2.0}, (0.0, 1.0), t_eval=[1.0], mass=mass, **ASK)
+    e = np.exp(-0.3)
+    close(r.S[0], [[-e / 2, 0.15 * e], [e, (1 - e) - 0.3 * e]])
+
+
+def test_second_derivatives_say_of_jumps_and_of_unused_parameters():
+    with pytest.warns(ds.SensitivityWarning):
+        r = ds.ode(
+            lambda t, y, p: [-p.k if y[0] > 1 else -2 * p.k], [2.0], {"k": 1.0}, (0.0, 2.0),
+            t_eval=[1.3], order=2,
+        )  # fmt: skip
+    assert any("jumps under the solution at t = 1 " in text for text in r.warnings)
+    with pytest.warns(ds.SensitivityWarning, match="'z' does not enter the model"):
+        ds.ode(
+            decay, [2.0], {"k": 1.0, "z": 1.0}, (0.0, 1.0), t_eval=[1.0], order=2
+        )  # fmt: skip

@@ -118,3 +118,12 @@ def test_a_time_is_a_name_or_a_function():
 def test_second_order_needs_times_that_stay():
     with pytest.raises(ds.SensitivityError, match="do not depend on parameters"):
         ds.ode(decay, [1.0], P, (0.0, ds.Time("t1")), order=2)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_moving_end_is_checked_at_the_solver_s_own_times(forward):
+    """The last of the solver's steps is short, so that the end moves before its beginning."""
+    span = (0.0, ds.Time("t1")) if forward else (ds.Time(lambda p: 0.0 * p.t1), ds.Time("t1"))
+    r = ds.ode(decay, [1.0], {"k": K, "t1": T1 if forward else -T1}, span, max_step=0.1)
+    assert r.t.size > 25
+    assert r.check().ok

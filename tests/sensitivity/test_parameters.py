@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dualad import sensitivity as ds
 from dualad.sensitivity import Parameter, ParameterError, Parameters
 from dualad.sensitivity.parameters import ModelParameters
 
@@ -205,3 +206,22 @@ def test_a_matrix_that_is_no_correlation(matrix):
 def test_what_is_no_mapping_and_no_pairs(given):
     with pytest.raises((ParameterError, TypeError)):
         Parameters(given)
+
+
+def test_a_model_sees_a_mapping():
+    """a b^2, by every way of reading a mapping; a parameter named as a method is a parameter."""
+
+    def product(a, b):
+        return a * b**2
+
+    p = {"a": 2.0, "b": 3.0}
+    for model in (
+        lambda p: product(**p),
+        lambda p: product(*p.values()),
+        lambda p: product(**dict(p.items())),
+        lambda p: p.get("a") * p.get("b") ** 2 * p.get("c", 1.0),
+        lambda p: product(*(p[name] for name in p.keys())),
+    ):
+        np.testing.assert_allclose(ds.function(model, p).jacobian, [9.0, 12.0])
+    shadowed = ds.function(lambda p: p.items * p.values, {"items": 2.0, "values": 3.0})
+    np.testing.assert_allclose(shadowed.jacobian, [3.0, 2.0])

@@ -101,7 +101,7 @@ def test_a_switch_that_is_declared_as_an_event_is_no_news():
     assert notes(rhs, events=event) == []
     # Undeclared, plain derivatives are 0: the parameter is in a comparison alone.
     jump, unused = notes(rhs)
-    assert "jumps" in jump and "'a' does not enter" in unused
+    assert "jumps" in jump and "'a' enters at most by the jumps" in unused
 
 
 def test_a_model_that_cannot_be_watched_is_not_disturbed():
@@ -153,3 +153,10 @@ def test_kinks_by_other_words(rate):
     """y = 1 + 2 t up to 2, where the maximum of y and 2 has its kink."""
     said = notes(lambda t, y, p: [p.a * rate(y)], span=(0.0, 1.0), method="RK45", max_step=0.1)
     assert any("kink under the solution at t = 0.5 " in text for text in said)
+
+
+def test_a_table_over_the_span_begins_and_ends_without_a_kink():
+    """np.interp changes its piece at the first and at the last time, where nothing is beyond."""
+    assert notes(lambda t, y, p: [p.a * np.interp(t, [0.0, 3.0], [1.0, 2.0])]) == []
+    (text,) = notes(lambda t, y, p: [p.a * np.interp(t, [0.0, 1.5, 3.0], [1.0, 2.0, 2.0])])
+    assert "kink under the solution at t = 1.5 " in text

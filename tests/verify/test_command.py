@@ -167,6 +167,7 @@ def test_several_cases_as_json_and_markdown(capsys):
     assert "| entry | check | claimed |" in page
 
 
+@pytest.mark.slow
 def test_the_examples_verify_as_they_say(capsys):
     """Right ones, wrong ones and one undecided: `dualad verify examples/verify/*.py`."""
     folder = Path(__file__).resolve().parents[2] / "examples" / "verify"
@@ -188,14 +189,50 @@ REFUSED = [
     (["rules_to_verify:square", "--assume", "q > 0"], 2, "arguments are x"),
     (["--builtin", "sine"], 2, "named 'sine'"),
     (["--builtin", "tanh", "--format", "json"], 2, "not json"),
+    (["empty:x"], 2, "x is a int: there is nothing to verify about it"),
+    (["lacking.py"], 2, "lacking.py cannot be imported: ModuleNotFoundError"),
+    (["lacking"], 2, "lacking cannot be imported: ModuleNotFoundError"),
+    (["misspelt.py"], 2, "misspelt.py cannot be imported: SyntaxError"),
+    (["failing.py"], 2, "failing.py cannot be imported: ValueError: no luck"),
+    (["leaving.py"], 2, "leaving.py cannot be imported: SystemExit"),
+    (["."], 2, "neither a Python file nor the name of a module"),
 ]
+BROKEN = {
+    "lacking": "import a_package_that_is_missing",
+    "misspelt": "def f(:",
+    "failing": "raise ValueError('no luck')",
+    "leaving": "raise SystemExit(0)",
+}
 
 
 @pytest.mark.parametrize("arguments, code, says", REFUSED)
 def test_what_it_cannot_do(arguments, code, says, capsys):
+    """A file that cannot be run is no refutation: the exit code is that of usage."""
+    for name, text in BROKEN.items():
+        Path(f"{name}.py").write_text(text)
     assert main(["verify", *arguments]) == code
     printed = capsys.readouterr()
     assert says in printed.err and not printed.out
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "soon"])
+def test_a_limit_is_a_number_of_seconds(limit, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["verify", "rules_to_verify:square", "--limit", limit])
+    assert stop.value.code == 2
+    assert "no number of seconds" in capsys.readouterr().err
+
+
+def test_containers_at_a_point_are_checked_where_symbols_cannot_follow(capsys):
+    Path("models.py").write_text(
+        "import numpy as np\n"
+        "total = lambda p, t: np.sum(p['a'] * t)\n"
+        "model = (total, lambda p, t: ({'a': np.sum(t)}, p['a'] + 0 * t))\n"
+    )
+    at = ["--at", "p={'a': 2}, t=[1, 2]"]
+    assert main(["verify", "models.py:model", *at]) == 3
+    out = capsys.readouterr().out
+    assert "model: right" in out and "not proved: IndexError on symbols" in out
 
 
 @pytest.mark.parametrize("arguments", [[], ["rules_to_verify:square", "--shape", "x=a"]])

@@ -528,7 +528,13 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", PAIRS)
+#: Those that take seconds.
+LONG = {"huberd", "invquad", "clip2", "bs_vega", "bs_call", "det3", "hill"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in PAIRS]
+)
 def test_the_right_one_is_proved_and_the_wrong_one_refuted(name):
     f, right, wrong, options = PAIRS[name]
     proof = prove(f, right, **options)

@@ -393,7 +393,7 @@ def test_a_time_limit_ends_in_undecided_also_in_a_thread():
     def hard():
         claim = lambda x: slow(x) * wronskian(x)
         wanted = lambda x: slow(x) * 2 / (np.pi * x)
-        found.append(prove(claim, equals=wanted, limit=1, assume="0 < x < 1"))
+        found.append(prove(claim, equals=wanted, limit=0.5, assume="0 < x < 1"))
 
     threads = [threading.Thread(target=hard) for _ in range(2)]
     for t in threads:
@@ -489,7 +489,7 @@ REFUSED = [
     (lambda: prove(lambda *a: a[0], lambda *a: 1), "cannot be read"),
     (lambda: prove(lambda x: x if x > 0 else 0, lambda x: 1), "np.where"),
     (lambda: prove(fill_plain, lambda x: 1, shapes={"x": 2}), "np.zeros_like"),
-    (lambda: prove(lambda x: x.frobnicate(), lambda x: 1), "frobnicate.*gradcheck"),
+    (lambda: prove(lambda x: x.frobnicate(), lambda x: 1), "frobnicate.*verify.check"),
 ]
 
 

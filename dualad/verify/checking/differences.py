@@ -83,6 +83,7 @@ class Slope:
         kink: where they differ.
         one_sided: where the function has no values on one of the sides.
         size: the largest slope from afar: what is large for this derivative.
+        bend: the largest change to one side, over the step: not zero for a parabola at its top.
     """
 
     value: np.ndarray
@@ -92,6 +93,7 @@ class Slope:
     kink: np.ndarray
     one_sided: np.ndarray
     size: np.ndarray
+    bend: np.ndarray
 
 
 def steps(x: float, scale: float = 1.0, unit: float | None = None) -> np.ndarray:
@@ -146,6 +148,8 @@ def slope(s: Samples) -> Slope:
         endless = _endless(s)
         afar = (np.abs(s.up - s.down) / (2 * h))[: FROM_AFAR[1]]
         size = np.nan_to_num(np.nanmax(afar, axis=0), posinf=0.0)
+        sides = np.fmax(np.abs(s.up - s.mid), np.abs(s.down - s.mid)) / h
+        bend = np.nan_to_num(np.nanmax(sides[: FROM_AFAR[1]], axis=0), posinf=0.0)
     keep = ~kink
     value = np.where(np.isfinite(value), value, np.nan)
     value = np.where(endless != 0, np.where(endless > 0, np.inf, -np.inf), value)
@@ -157,6 +161,7 @@ def slope(s: Samples) -> Slope:
         kink & (endless == 0),
         no_left | no_right,
         size,
+        bend,
     )
 
 

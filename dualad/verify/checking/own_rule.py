@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...autograd.custom_vjp import custom_vjp
-from ...engine.tree import flatten
+from ...errors import StructureError
 from ...transforms.custom import custom_jvp
 from ..report import RIGHT, WRONG, Block
 from .first_order import Job
 from .judging import judged_pair
 from .space import plain
+from .subject import Subject
 
 __all__ = ["run_own_rule"]
 
@@ -42,16 +43,23 @@ def _jvp(job: Job, rule: Any) -> None:
         job.add(Block.statement("value of the rule", WRONG, reason))
         return
     _value(job, result[0])
-    moves = flatten(result[1])[0]
-    given = [np.shape(plain(moves[k])) for k in subject.out_at if k < len(moves)]
     wanted = [leaf.shape for leaf in subject.outputs.leaves]
+    given = _shapes(subject, result[1])
     check = "shape of the rule's tangent"
-    if len(moves) == len(subject.out_all) and given != wanted:
+    if given is not None and given != wanted:
         reason = f"the tangent has shape {given[0] if len(given) == 1 else given}, the output "
         reason += f"{wanted[0] if len(wanted) == 1 else wanted}"
         job.add(Block.statement(check, WRONG, reason))
     else:
         job.add(Block.statement(check, RIGHT))
+
+
+def _shapes(subject: Subject, moved: Any) -> list[tuple[int, ...]] | None:
+    """The shapes of tangents of outputs; None where some outputs have none."""
+    try:
+        return [np.shape(plain(v)) for v in subject.out_leaves(moved)]
+    except StructureError:
+        return None
 
 
 def _vjp(job: Job, rule: Any) -> None:

@@ -16,6 +16,8 @@ __all__ = ["Reference", "along", "reference"]
 
 #: Entries that are extrapolated at once.
 CHUNK = 4096
+#: Arguments in whose rounding units no step can be told.
+TINY = 1e-270
 EPS = float(np.finfo(np.float64).eps)
 #: More disagreement than in this part of the entries says that the code is not analytic.
 MISSED = 1e-3
@@ -29,7 +31,7 @@ class Reference:
         left, right, kink: the slopes from both sides, and where they differ.
         by_complex_step: where the value is from.
         scale: what is large for an entry: the largest of its row, and the slope from afar.
-        flat: output over input: what a function without any slope is compared with.
+        flat: output over input, or its change from afar: what a slope of zero is compared with.
         rough: what rounding of the output may hide, as far as differences allow it.
         kinks_are_known: whether the user said that there are kinks.
     """
@@ -63,6 +65,8 @@ def reference(subject: Subject, x: np.ndarray, seed: int = 0) -> Reference:
         for v in (found.value, found.bound, found.left, found.right)
     )
     kink = np.reshape(found.kink, shape[::-1]).T.copy()
+    # No step is small beside such an argument: what was seen is another part of the function.
+    bound[:, (x != 0) & (np.abs(x) < TINY)] = np.inf
     by_step, rough = np.zeros(shape, bool), np.zeros(shape)
     with np.errstate(all="ignore"):
         flat = np.nan_to_num(np.abs(y)[:, None] / np.fmax(np.abs(x), 1.0)[None, :], posinf=0.0)
@@ -88,7 +92,9 @@ def reference(subject: Subject, x: np.ndarray, seed: int = 0) -> Reference:
         # Either the code only seems to be analytic, or differences have missed something.
         bound = np.where(doubt, bound + apart + spread, bound)
     scale = _scale(value, bound, found.size)
-    out = Reference(value, bound, left, right, kink, by_step, scale, np.fmax(flat, scale))
+    bend = np.reshape(found.bend, shape[::-1]).T
+    flat = np.fmax(np.fmax(flat, bend), scale)
+    out = Reference(value, bound, left, right, kink, by_step, scale, flat)
     out.rough = rough
     return out
 
@@ -167,4 +173,5 @@ def along(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray) -
     with np.errstate(all="ignore"):
         size = float(np.max(np.abs(v), initial=0.0)) or 1.0
         unit = float(np.nanmax(np.spacing(np.abs(x)), initial=0.0)) / size
-        return slope(sample(lambda t: f(x + t * v), steps(0.0, 1.0, max(unit, 1e-16)), f(x)))
+        unit = unit if np.any(x) else 1e-16
+        return slope(sample(lambda t: f(x + t * v), steps(0.0, 1.0, unit), f(x)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...autograd.custom_vjp import custom_vjp
 from ...autograd.function import Function
-from ...engine.tree import Tree, flatten
+from ...engine.tree import Tree, flatten, flatten_like
 from ...errors import ArgumentError
 from ...transforms.custom import custom_jvp
 from .space import Leaf, Space, leaf_of, leaves_of, paths, plain
@@ -140,8 +140,12 @@ class Subject:
 
     def out_vector(self, out: Any) -> np.ndarray:
         """What the function returned as a real vector."""
-        leaves = flatten(out)[0]
-        return self.outputs.vector([leaves[k] for k in self.out_at])
+        return self.outputs.vector(self.out_leaves(out))
+
+    def out_leaves(self, out: Any) -> list[Any]:
+        """The real and complex leaves of an output, by its keys, not by their order."""
+        leaves = flatten_like(self.out_tree, out, "an output", "the first one")
+        return [leaves[k] for k in self.out_at]
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The function of a real vector, on raw arrays in double precision."""
@@ -149,8 +153,8 @@ class Subject:
 
     def complex_vector(self, z: np.ndarray) -> np.ndarray:
         """The function of a complex vector (of real leaves, for the complex step)."""
-        leaves = flatten(self.f(*self.arguments(self.inputs.values(z))))[0]
-        parts = [np.asarray(plain(leaves[k])).astype(complex).ravel() for k in self.out_at]
+        leaves = self.out_leaves(self.f(*self.arguments(self.inputs.values(z))))
+        parts = [np.asarray(plain(v)).astype(complex).ravel() for v in leaves]
         return np.concatenate(parts) if parts else np.zeros(0, complex)
 
     def of_leaves(self, *values: Any) -> list[Any]:
@@ -158,8 +162,7 @@ class Subject:
         leaves = list(self.leaves)
         for k, v in zip(self.moving, values, strict=True):
             leaves[k] = v
-        out = flatten(self.f(*self.rebuild(leaves)))[0]
-        return [out[k] for k in self.out_at]
+        return self.out_leaves(self.f(*self.rebuild(leaves)))
 
     def point(self, x: np.ndarray, space: Space | None = None) -> list[Any]:
         """The differentiated leaves at a vector in their own dtypes, or in those of a space."""
