@@ -2,15 +2,16 @@
 
 At the top level are the NumPy user's functions (`jvp`, `grad`, `jacobian`, ...) and PyTorch's
 names for tensors; `dualad.autograd` and `dualad.func` mirror `torch.autograd` and `torch.func`.
+
+The names of PyTorch, and those that few programs need, are loaded when they are first asked for.
 """
 
 import importlib as _importlib
+import sys as _sys
 from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
-from . import autograd, func
-from .autograd.custom_vjp import custom_vjp
-from .conventions import conventions
-from .covered import coverage
+from . import ops as _ops  # noqa: F401  (the rules)
 from .dtypes import (
     bool as bool,
     cdouble,
@@ -34,32 +35,38 @@ from .dtypes import (
 )
 from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
-from .nans import debug_nans
-from .tensor import (
-    Tensor,
-    arange,
-    as_tensor,
-    empty,
-    eye,
-    from_numpy,
-    full,
-    full_like,
-    linspace,
-    manual_seed,
-    ones,
-    ones_like,
-    rand,
-    randn,
-    tensor,
-    zeros,
-    zeros_like,
-)
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
 from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev, value_and_jacobian
 from .transforms.reverse import grad, linear_transpose, linearize, value_and_grad, vjp
 from .version import __version__
+
+if _TYPE_CHECKING:
+    from . import autograd, func
+    from .autograd.custom_vjp import custom_vjp
+    from .conventions import conventions
+    from .covered import coverage
+    from .nans import debug_nans
+    from .tensor import (
+        Tensor,
+        arange,
+        as_tensor,
+        empty,
+        eye,
+        from_numpy,
+        full,
+        full_like,
+        linspace,
+        manual_seed,
+        ones,
+        ones_like,
+        rand,
+        randn,
+        tensor,
+        zeros,
+        zeros_like,
+    )
 
 #: What `from dualad import *` brings: the dtypes that would hide Python's names are left out.
 __all__ = [
@@ -128,11 +135,49 @@ __all__ += [
     "uint8",
 ]
 
-#: Parts that are imported when they are first named: they need an extra, or are whole namespaces.
-_PARTS = ("numpy", "scipy", "sensitivity", "symbolic", "verify")
+#: Whole namespaces, imported when they are first named.
+_PARTS = ("autograd", "func", "numpy", "scipy", "sensitivity", "symbolic", "verify")
+#: Names that are imported when they are first asked for, and the modules that have them.
+_LATER = {
+    "conventions": "conventions",
+    "coverage": "covered",
+    "custom_vjp": "autograd.custom_vjp",
+    "debug_nans": "nans",
+    **dict.fromkeys(
+        (
+            "Tensor", "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "full_like",
+            "linspace", "manual_seed", "ones", "ones_like", "rand", "randn", "tensor", "zeros",
+            "zeros_like",
+        ),
+        "tensor",
+    ),
+}  # fmt: skip
 
 
-def __getattr__(name: str) -> _ModuleType:
+def __getattr__(name: str) -> _Any:
     if name in _PARTS:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _LATER:
+        value = getattr(_importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PARTS, *_LATER})
+
+
+class _Package(_ModuleType):
+    """What this module is: `conventions` and `tensor` stay functions.
+
+    They are modules too, and an import makes a module an attribute of its package.
+    """
+
+    def __setattr__(self, name: str, value: _Any) -> None:
+        if isinstance(value, _ModuleType) and _LATER.get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package

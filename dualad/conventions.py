@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .ops.later import load_all
 from .ops.registry import KINKS, Kink
 from .peers import MEASURED, PEERS
 
@@ -75,9 +76,22 @@ def conventions(search: str = "") -> Conventions:
     """
     return Conventions(
         Convention(k.function, k.point, k.slope, *_peers(k), k.because, k.section)
-        for k in KINKS
+        for k in _in_order()
         if search in k.function
     )
+
+
+#: The files of `dualad.ops` in the order of the table, which is not that of loading them.
+ORDER = (
+    "elementwise", "select", "constants", "complexes", "determinants", "reduce", "extrema", "grid",
+    "histograms", "interpolate", "norms", "quantiles", "scan", "sets", "statistics",
+)  # fmt: skip
+
+
+def _in_order() -> list[Kink]:
+    load_all()
+    place = {file: k for k, file in enumerate(ORDER)}
+    return sorted(KINKS, key=lambda kink: place.get(KINKS[kink], len(place)))
 
 
 def _peers(kink: Kink) -> tuple[str, str, str]:

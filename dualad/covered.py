@@ -15,6 +15,7 @@ from .covered_by_peers import NEITHER, PEERS, peers_of
 from .engine.traced import FUNCTIONS, TracedArray, plain_rule
 from .numpy.fresh import BY_RULE
 from .numpy.functions import __all__ as BY_DROPIN
+from .ops.later import load_all
 from .ops.methods import REFUSED as REFUSED_METHODS
 from .ops.registry import CONSTANT, PREDICATE, RESULTS
 
@@ -124,6 +125,7 @@ def coverage() -> list[Entry]:
     >>> [e.result for e in dualad.coverage() if e.name in ("argmax", "floor", "save", "sin")][:4]
     ['predicate', 'constant', 'refused', 'derivative']
     """
+    load_all()
     return _numpy() + _scipy()
 
 

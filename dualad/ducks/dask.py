@@ -18,6 +18,7 @@ from ..engine.primitive import PRIMITIVES
 from ..engine.traced import TracedArray, lost
 from ..errors import NotDifferentiableError, RefusedAttributeError
 from ..extras import required
+from ..ops.later import load_all
 
 __all__ = ["OPERATIONS", "operations"]
 
@@ -303,6 +304,7 @@ def operations() -> tuple[str, ...]:
     >>> {"sin", "matmul", "getitem"} <= set(operations())
     True
     """
+    load_all()
     single = sorted(name for name, p in PRIMITIVES.items() if is_entrywise(p))
     return (*single, *OPERATIONS)
 

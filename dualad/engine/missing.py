@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from ..errors import MissingRuleError
@@ -31,6 +30,8 @@ def missing_rule(name: str, covered: Iterable[str]) -> MissingRuleError:
 
 def _nearest(name: str, covered: Iterable[str]) -> list[str]:
     """The covered names that are most like a name, the packages left out of the comparison."""
+    import difflib
+
     full = {c.rpartition(".")[2]: c for c in covered}
     short = name.rpartition(".")[2].rpartition(" ")[2]
     return [full[c] for c in difflib.get_close_matches(short, full, n=3, cutoff=0.7)]

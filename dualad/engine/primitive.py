@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from .guard import has_nan, quiet
+from .rules import Table
 from .shape import BOUND, fit, zeros
 from .traced import Spec, TracedArray, spec_of
 
 __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
 
 #: Every built-in primitive, by name: what the registry sweeps of the tests walk.
-PRIMITIVES: dict[str, Primitive] = {}
+PRIMITIVES = Table()
 
 INPUTS = ("x", "y", "z", "w")
 
@@ -109,29 +110,48 @@ class Opaque(Primitive):
 
 
 class Partial:
-    """One partial derivative: a formula of (out, *inputs), as text or as a callable."""
+    """One partial derivative: a formula of (out, *inputs), as text or as a callable.
 
-    __slots__ = ("constant", "names", "text", "value")
+    Text is compiled when `constant`, `names` or `value` of it is first asked for.
+    """
+
+    __slots__ = ("constant", "names", "namespace", "text", "value")
+
+    #: The number that the partial is, or None.
+    constant: float | None
+    #: Which of out and the inputs it reads.
+    names: frozenset[str]
+    #: The formula as a function.
+    value: Callable[..., Any]
 
     def __init__(self, formula: str | Callable[..., Any] | None, namespace: dict[str, Any]):
         self.text = formula if isinstance(formula, str) else None
-        self.constant: float | None = None
+        self.namespace = namespace
         if formula is None:
             self.constant, self.names = 0.0, frozenset[str]()
             self.value = lambda out, *inputs: 0.0
-        elif isinstance(formula, str):
-            tree = ast.parse(formula, mode="eval")
-            used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-            self.names = frozenset(used & {"out", *INPUTS})
-            if not used:
-                self.constant = float(eval(formula))
-            head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
-            if formula.startswith("1 /"):
-                formula, namespace = f"unit(out){formula[1:]}", {**namespace, "unit": unit}
-            self.value = eval(f"lambda {head}: {formula}", namespace)
-        else:
+        elif not isinstance(formula, str):
+            self.constant, self.names = None, frozenset({"out", *INPUTS})
             self.value = formula
-            self.names = frozenset({"out", *INPUTS})
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("constant", "names", "value"):
+            raise AttributeError(f"a partial derivative has no attribute {name!r}")
+        self.compile()
+        return getattr(self, name)
+
+    def compile(self) -> None:
+        """Compile the formula, so that an error in it shows."""
+        formula, namespace = self.text, self.namespace
+        if formula is None:
+            return
+        used = {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
+        self.names = frozenset(used & {"out", *INPUTS})
+        self.constant = None if used else float(eval(formula))
+        head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
+        if formula.startswith("1 /"):
+            formula, namespace = f"unit(out){formula[1:]}", {**namespace, "unit": unit}
+        self.value = eval(f"lambda {head}: {formula}", namespace)
 
     def term(
         self, t: Any, out: Any, args: tuple, product: Callable[..., Any] | None = None
@@ -183,6 +203,8 @@ class Elementwise(Primitive):
     ):
         super().__init__(ufunc, name, builtin)
         self.partials = tuple(Partial(p, namespace) for p in partials)
+        for p in self.partials if not builtin else ():
+            p.compile()
         self.namespace = namespace
         #: the operation as a formula of ufuncs, where it is no ufunc itself
         self.text: str | None = getattr(ufunc, "text", None)

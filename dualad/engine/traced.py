@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import LostDerivativeError, MissingRuleError, NotDifferentiableError
 from . import missing
 from .level import Level
+from .rules import Rules
 
 __all__ = [
     "FUNCTIONS",
@@ -29,16 +30,13 @@ __all__ = [
 ]
 
 #: NumPy function -> what handles it when an argument is traced.
-FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+FUNCTIONS = Rules()
 #: ufunc -> what handles a plain call of it.
-UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
+UFUNCS = Rules()
 #: (ufunc, method) -> what handles ufunc.reduce, ufunc.outer, ...
-UFUNC_METHODS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {}
+UFUNC_METHODS = Rules()
 #: method -> what makes the rule of that method for a ufunc which has none of its own, or None.
-GENERAL: dict[str, Callable[[np.ufunc], Callable[..., Any] | None]] = {}
-#: Called when a ufunc has no rule: each may add the rules of a library, and is called no more
-#: once it says True.
-LOADERS: list[Callable[[], bool]] = []
+GENERAL = Rules()
 #: Asked before an array is converted: a remedy for the function that wants to do it, or None.
 REMEDIES: list[Callable[[], str | None]] = []
 
@@ -140,7 +138,7 @@ class TracedArray:
             if t is not np.ndarray and not issubclass(t, TracedArray):
                 error = foreign(t, f"an argument of {name_of(func)}")
                 args, kwargs = with_values(t, args, error), with_values(t, kwargs, error)
-        rule = FUNCTIONS.get(func)
+        rule = FUNCTIONS[func]
         if rule is None:
             raise missing_rule(name_of(func))
         return rule(*args, **kwargs)
@@ -329,12 +327,8 @@ def raw(x: Any) -> Any:
 
 
 def plain_rule(ufunc: Any) -> Callable[..., Any] | None:
-    """What handles a plain call of a ufunc; rules that are loaded when needed are needed now."""
-    rule = UFUNCS.get(ufunc)
-    if rule is None and LOADERS:
-        LOADERS[:] = [load for load in LOADERS if not load()]
-        rule = UFUNCS.get(ufunc)
-    return rule
+    """What handles a plain call of a ufunc; None where there is no rule."""
+    return UFUNCS[ufunc]
 
 
 #: What as_operand knows to be no foreign array.
@@ -344,9 +338,10 @@ NUMBERS = (float, int, complex, bool)
 
 def ufunc_rule(ufunc: Any, method: str = "__call__") -> Callable[..., Any]:
     """What handles a ufunc, or one of its methods, on traced values."""
-    rule = plain_rule(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
-    if rule is None and method in GENERAL:
-        rule = GENERAL[method](ufunc)
+    rule = UFUNCS[ufunc] if method == "__call__" else UFUNC_METHODS[ufunc, method]
+    if rule is None:
+        general = GENERAL[method]
+        rule = None if general is None else general(ufunc)
     if rule is None:
         name = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
         raise missing_rule(f"the ufunc {name}")
@@ -363,6 +358,7 @@ def name_of(function: Any) -> str:
 
 def missing_rule(name: str) -> MissingRuleError:
     """The error for a function without a rule, which names what is covered near to it."""
+    FUNCTIONS.complete()
     return missing.missing_rule(name, [name_of(f) for f in (*FUNCTIONS, *UFUNCS)])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +38,9 @@ class Tree:
             return example(*parts) if hasattr(example, "_fields") else example(parts)
         if kind == "mapping":
             return _mapping(example, zip(self.keys, parts, strict=True))
-        return dataclasses.replace(example, **dict(zip(self.keys, parts, strict=True)))
+        from dataclasses import replace
+
+        return replace(example, **dict(zip(self.keys, parts, strict=True)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -95,8 +96,10 @@ def _split(x: Any) -> tuple[Any, tuple, list] | None:
         return ("sequence", type(x)), (), list(x)
     if isinstance(x, dict):
         return ("mapping", x), tuple(x), list(x.values())
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        names = tuple(f.name for f in dataclasses.fields(x) if f.init)
+    if hasattr(type(x), "__dataclass_fields__"):
+        from dataclasses import fields
+
+        names = tuple(f.name for f in fields(x) if f.init)
         return ("dataclass", x), names, [getattr(x, n) for n in names]
     return None
 

@@ -1,52 +1,60 @@
 """The formulas: one file a family of mathematics, each derivative stated once.
 
-Importing a module registers its rules: this list says what is covered.
+Importing a module registers its rules: this list says what is covered. Most programs need but a
+few of the families, so the others are loaded by the first look-up of a rule that misses.
 """
+
+from typing import TYPE_CHECKING
 
 from . import (
     arranging,
     assignment,
-    bessel,
     complexes,
     constants,
-    convolution,
     creation,
-    determinants,
-    eigen,
-    einsum,
     elementwise,
     extrema,
-    factorizations,
-    fft,
-    grid,
     hints,
-    histograms,
     indexing,
-    interpolate,
     joining,
-    least_squares,
-    linalg,
+    later,
     methods,
-    norms,
     on_demand,
-    padding,
-    places,
-    polynomials,
     predicates,
     products,
-    python_functions,
-    quantiles,
     reduce,
     scan,
-    scimath,
     select,
-    sets,
-    singular,
-    solve,
-    statistics,
     structure,
-    ufunc_methods,
 )
+
+if TYPE_CHECKING:
+    from . import (
+        bessel,
+        convolution,
+        determinants,
+        eigen,
+        einsum,
+        factorizations,
+        fft,
+        grid,
+        histograms,
+        interpolate,
+        least_squares,
+        linalg,
+        norms,
+        padding,
+        places,
+        polynomials,
+        python_functions,
+        quantiles,
+        scimath,
+        sets,
+        singular,
+        solve,
+        statistics,
+        ufunc_methods,
+    )
 
 __all__ = [
     "arranging",
@@ -69,6 +77,7 @@ __all__ = [
     "indexing",
     "interpolate",
     "joining",
+    "later",
     "least_squares",
     "linalg",
     "methods",

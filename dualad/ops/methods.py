@@ -36,7 +36,7 @@ __all__ = ["REFUSED"]
 
 def call(f: Any, *args: Any, **kwargs: Any) -> Any:
     """What np.f gives for traced arguments."""
-    rule = FUNCTIONS.get(f)
+    rule = FUNCTIONS[f]
     if rule is None:
         raise missing_rule(f"numpy.{f.__name__}")
     return rule(*args, **kwargs)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from ..engine.traced import FOREIGN, LOADERS, REMEDIES, lost
+from ..engine.rules import loading
+from ..engine.traced import FOREIGN, REMEDIES, UFUNCS, lost
 
 __all__ = ["load_special", "scipy_remedy"]
 
@@ -26,11 +27,12 @@ SPARSE = (
 )
 
 
-def load_special() -> bool:
+def load_special(key: Any) -> bool:
     """Load the rules of scipy.special; whoever holds one of its ufuncs has imported it."""
     if "scipy.special" not in sys.modules:
         return False
-    importlib.import_module(f"{ROOT}.ops.special")
+    with loading():
+        importlib.import_module(f"{ROOT}.ops.special")
     return True
 
 
@@ -110,6 +112,6 @@ def refuse_sparse(x: Any, by_operator: bool) -> None:
         raise lost(f"{what} of a traced array and a {t.__name__}", SPARSE)
 
 
-LOADERS.append(load_special)
+UFUNCS.loaders.append(load_special)
 FOREIGN.append(refuse_sparse)
 REMEDIES.append(scipy_remedy)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from ..engine.rules import Table
 from ..engine.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
 
 __all__ = [
@@ -79,10 +81,12 @@ class Kink(NamedTuple):
     section: str
 
 
-#: All conventions, as the formula files state them beside their rules.
-KINKS: list[Kink] = []
+#: All conventions, as the formula files state them beside their rules, and the file of each.
+KINKS = Table()
 
 
 def kinks(*rows: tuple[str, str, str, str], section: str = "kinks") -> None:
     """State conventions: rows of function, point, slope, and the reason."""
-    KINKS.extend(Kink(*row, section) for row in rows)
+    file = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
+    for row in rows:
+        KINKS[Kink(*row, section)] = file

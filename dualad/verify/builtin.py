@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.primitive import PRIMITIVES, Composite, Elementwise, Linear
 from ..errors import ArgumentError, DualADError, MissingRuleError
+from ..ops.later import load_all
 from ..symbolic.errors import NotSymbolicError, SymbolicBranchError
 from ..symbolic.extra import symbolic_extra
 from .proof import PROVED, UNDECIDED, Entry, Proof
@@ -171,6 +172,7 @@ def rules() -> dict[str, Any]:
 
     SciPy's are those of the ufuncs of scipy.special, as far as SymPy knows the function.
     """
+    load_all()
     found: dict[str, Any] = {
         n: p
         for n, p in PRIMITIVES.items()

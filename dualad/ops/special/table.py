@@ -102,7 +102,8 @@ def state(name: str, primitive: Primitive) -> None:
     ufunc = lookup(name)
     if ufunc is not None:
         SPECIAL[name] = primitive
-        UFUNCS.setdefault(ufunc, primitive)
+        if ufunc not in UFUNCS:
+            UFUNCS[ufunc] = primitive
 
 
 def refuse_where(condition: Any, function: str, argument: str, why: str) -> None:
