@@ -221,6 +221,7 @@ SAMPLES |= {
         Sample(STACK[:, None], real(4, 3, 1)),
     ],
     "inv": [Sample(STACK[0]), Sample(STACK), Sample(np.ones((0, 0)))],
+    "inverse_again": [Sample(STACK[0]), Sample(STACK)],
     "det": [
         Sample(STACK[0]),
         Sample(STACK),
