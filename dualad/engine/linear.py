@@ -277,7 +277,8 @@ def trace_linear(
         tape = level.tape = (_Passing if at_once else list)([None] * len(inputs))
         results = f(*(variable(level, s, k) for k, s in enumerate(inputs)))
         out = [output(level, r, s) for r, s in zip(results, outputs, strict=True)]
-    return prune(LinearProgram(tape, inputs, out))
+    program = LinearProgram(tape, inputs, out)
+    return program if at_once else prune(program)
 
 
 def output(level: Level, result: Any, spec: Spec) -> tuple[int | None, Spec]:
@@ -348,7 +349,9 @@ def program_of_rule(entry: tuple) -> LinearProgram:
         return (t,)
 
     outs = out if isinstance(out, tuple) else (out,)
-    return trace_linear(run, [like[k] for k in active], [spec_of(o) for o in outs], primitive.name, True)
+    return trace_linear(
+        run, [like[k] for k in active], [spec_of(o) for o in outs], primitive.name, True
+    )
 
 
 def pull_composite(ct: Any, entry: tuple, g: Any, own: set) -> None:

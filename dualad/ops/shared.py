@@ -57,8 +57,9 @@ def _is_large(a: Any) -> bool:
 def remember(a: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Keep the inverse of a matrix, which nobody may write to from now on."""
     inverse.flags.writeable = False
-    known = [_likeness(a), inverse]
-    _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
+    if np.isfinite(a @ _probe(a.shape[1], a.dtype)).all():
+        known = [_likeness(a), inverse]
+        _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
     return inverse
 
 
@@ -77,7 +78,9 @@ def _likeness(a: np.ndarray) -> tuple:
 
     No change goes unseen that is larger than the rounding error of a row.
     """
-    return a.__array_interface__["data"], a.shape, a.strides, a.dtype, (a @ _probe(a.shape[1], a.dtype)).tobytes()
+    place = a.__array_interface__["data"]
+    product = a @ _probe(a.shape[1], a.dtype)
+    return place, a.shape, a.strides, a.dtype, product.tobytes()
 
 
 @functools.lru_cache(maxsize=8)
@@ -89,7 +92,7 @@ def _probe(n: int, dtype: np.dtype) -> np.ndarray:
 
 
 def inverse_of_lower(x: np.ndarray) -> np.ndarray:
-    """The inverse of each lower triangular matrix; what is above the diagonal is not read."""
+    """The inverse of each lower triangular matrix, which has zeros above its diagonal."""
     if not _is_large(x):
         return _by_halves(x)
     inverse = _recall(x)
@@ -97,16 +100,16 @@ def inverse_of_lower(x: np.ndarray) -> np.ndarray:
 
 
 def _by_halves(x: np.ndarray) -> np.ndarray:
-    """[[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]].
-
-    Nearly all of the work is in matrix products: five times as fast as np.linalg.inv.
-    """
     out = np.zeros(x.shape, x.dtype)
     _fill(out, x)
     return out
 
 
 def _fill(out: np.ndarray, x: np.ndarray) -> None:
+    """[[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]], where out may be x itself.
+
+    Nearly all of the work is in matrix products: five times as fast as np.linalg.inv.
+    """
     n = x.shape[-1]
     if n <= SMALL:
         out[...] = np.linalg.inv(x)
@@ -135,10 +138,11 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
     if a[0, -1] != a[-1, 0] or not np.array_equal(a, a.T):
         return None
     try:
-        inverse = _by_halves(np.linalg.cholesky(a))
+        factor = np.linalg.cholesky(a)
+        _fill(factor, factor)
     except np.linalg.LinAlgError:
         return None
-    return inverse.T @ inverse
+    return factor.T @ factor
 
 
 # --- systems -------------------------------------------------------------------------------------

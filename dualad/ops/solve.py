@@ -30,7 +30,9 @@ __all__ = ["inverse", "inverse_again", "inverse_for", "solve", "solve_again"]
 def _solve_spec(a: Any, b: Any) -> Spec:
     if a.shape[-1] != a.shape[-2] or a.shape[-1] != b.shape[-2]:
         raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    stack = ()
+    if a.ndim > 2 or b.ndim > 2:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return Spec((*stack, *b.shape[-2:]), np.result_type(a.dtype, b.dtype))
 
 
