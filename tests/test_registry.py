@@ -220,7 +220,10 @@ SAMPLES |= {
         Sample(STACK[0], real(2, 3, 2)),
         Sample(STACK[:, None], real(4, 3, 1)),
     ],
+    "solve_again": [Sample(STACK[0], real(3, 2)), Sample(STACK, real(3, 1))],
+    "gram": [Sample(real(2, 3)), Sample(real(3, 1))],
     "inv": [Sample(STACK[0]), Sample(STACK), Sample(np.ones((0, 0)))],
+    "inverse_again": [Sample(STACK[0]), Sample(STACK)],
     "det": [
         Sample(STACK[0]),
         Sample(STACK),

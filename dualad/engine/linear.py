@@ -25,6 +25,19 @@ from .traced import Spec, TracedArray, raw, spec_of
 __all__ = ["LinearProgram", "LinearVariable", "program_of_rule", "trace_linear"]
 
 
+class _Passing(list):
+    """The tape of a program that is used before anybody can write into the arrays it reads."""
+
+    __slots__ = ()
+
+
+def kept_on(tape: list, constant: Any) -> Any:
+    """A known operand as a program keeps it: what is used at once need not be copied."""
+    if type(tape) is _Passing and type(constant) is np.ndarray:
+        return constant
+    return kept(constant)
+
+
 class LinearVariable(TracedArray):
     """A tangent without a value: `primal` is its Spec, `tangent` its number on the tape."""
 
@@ -100,7 +113,7 @@ def scale_entry(level: Level, primitive: Any, args: tuple, parents: tuple, param
     out = primitive.out_spec(args, params)
     coefficients = tuple(
         [
-            None if i is None else kept(primitive.coefficient(k, out, args))
+            None if i is None else kept_on(level.tape, primitive.coefficient(k, out, args))
             for k, i in enumerate(parents)
         ]
     )
@@ -116,7 +129,9 @@ def linear_entry(level: Level, primitive: Any, args: tuple, parents: tuple, para
     if any(i is not None and not ok for i, ok in zip(parents, linear, strict=True)):
         raise not_linear(level, f"{primitive.name} takes it where only a known value is allowed")
     out = primitive.out_spec(args, params)
-    reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    reads = tuple(
+        [kept_on(level.tape, a) if i is None else a for a, i in zip(args, parents, strict=True)]
+    )
     return (pull_linear, parents, primitive, reads, params, out, specs(args, parents))
 
 
@@ -251,16 +266,19 @@ def trace_linear(
     inputs: Sequence[Spec],
     outputs: Sequence[Spec],
     name: str = "transposed rule",
+    at_once: bool = False,
 ) -> LinearProgram:
     """The program of a linear function, found by running it on linear variables.
 
     A result of None is zero. What comes out is brought to the shape and dtype of `outputs`.
+    A program that is used at once keeps no copies of the arrays that it reads.
     """
     with Level(name) as level:
-        tape = level.tape = [None] * len(inputs)
+        tape = level.tape = (_Passing if at_once else list)([None] * len(inputs))
         results = f(*(variable(level, s, k) for k, s in enumerate(inputs)))
         out = [output(level, r, s) for r, s in zip(results, outputs, strict=True)]
-    return prune(LinearProgram(tape, inputs, out))
+    program = LinearProgram(tape, inputs, out)
+    return program if at_once else prune(program)
 
 
 def output(level: Level, result: Any, spec: Spec) -> tuple[int | None, Spec]:
@@ -317,7 +335,7 @@ def program_of_tape(
 
 
 def program_of_rule(entry: tuple) -> LinearProgram:
-    """The linear program of a composite's forward rule at one point."""
+    """The linear program of a composite's forward rule at one point, to be used at once."""
     _, parents, primitive, args, params, out, like = entry
     active = [k for k, i in enumerate(parents) if i is not None]
 
@@ -331,7 +349,9 @@ def program_of_rule(entry: tuple) -> LinearProgram:
         return (t,)
 
     outs = out if isinstance(out, tuple) else (out,)
-    return trace_linear(run, [like[k] for k in active], [spec_of(o) for o in outs], primitive.name)
+    return trace_linear(
+        run, [like[k] for k in active], [spec_of(o) for o in outs], primitive.name, True
+    )
 
 
 def pull_composite(ct: Any, entry: tuple, g: Any, own: set) -> None:

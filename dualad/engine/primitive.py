@@ -263,6 +263,11 @@ class Elementwise(Primitive):
         return self(*align(args, mine))
 
     def out_spec(self, args: tuple, params: dict) -> Spec:
+        first = args[0]
+        if type(first) is Spec and all(
+            type(a) is Spec and a.shape == first.shape and a.dtype == first.dtype for a in args[1:]
+        ):
+            return first
         shape = np.broadcast_shapes(
             *(np.shape(a) if not hasattr(a, "shape") else a.shape for a in args)
         )

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import LARGE, added
 from .guard import has_nan, quiet
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
@@ -75,7 +76,12 @@ def specs(args: tuple, parents: tuple) -> tuple:
 def add_cotangent(g: Any, i: Any, ct: Any) -> None:
     """Add a share to the cotangent of a variable."""
     s = g[i]
-    g[i] = ct if s is None else s + ct
+    if s is None:
+        g[i] = ct
+    elif type(s) is np.ndarray is type(ct) and s.size >= LARGE:
+        g[i] = added(ct, s)
+    else:
+        g[i] = s + ct
 
 
 # --- the pull rules of the three families ----------------------------------------------------

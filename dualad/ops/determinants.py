@@ -16,8 +16,9 @@ from ..engine.guard import quiet
 from ..engine.primitive import Composite
 from ..engine.traced import raw
 from .complexes import imag, real
-from .linalg import adjoint, inverse_for, real_dtype, square, transposed
+from .linalg import adjoint, real_dtype, square, transposed
 from .registry import function, kinks
+from .solve import inverse_again, inverse_for
 from .structure import sum_axes
 
 __all__ = ["cofactors", "determinant", "slogdet"]
@@ -57,7 +58,7 @@ def _regular_inverse(a: Any) -> Any:
     """The inverse; None if a matrix of the stack is singular or nearly so."""
     with quiet():
         try:
-            inverse = np.linalg.inv(a)
+            inverse = inverse_again(a)
         except np.linalg.LinAlgError:
             return None
         norms = [np.max(np.sum(np.abs(raw(x)), -1), -1, initial=0) for x in (a, inverse)]

@@ -17,6 +17,7 @@ from ..engine.traced import raw
 from ..errors import NotDifferentiableError, SingularPointError
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
 from .registry import function
+from .shared import inverse_of_lower
 
 __all__ = ["cholesky", "qr", "qr_rule"]
 
@@ -25,28 +26,8 @@ QRResult = type(np.linalg.qr(np.eye(1)))
 
 # --- triangular matrices -------------------------------------------------------------------------
 
-#: Up to this size a triangular matrix is inverted as any other.
-SMALL = 32
-
-
-def _inverse_of_lower(x: Any) -> Any:
-    """The inverse by halves, [[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]].
-
-    Nearly all of the work is in matrix products: four times as fast as np.linalg.inv.
-    """
-    n = x.shape[-1]
-    if n <= SMALL:
-        return np.linalg.inv(x)
-    h = n // 2
-    out = np.zeros_like(x)
-    out[..., :h, :h] = a = _inverse_of_lower(x[..., :h, :h])
-    out[..., h:, h:] = b = _inverse_of_lower(x[..., h:, h:])
-    out[..., h:, :h] = -b @ (x[..., h:, :h] @ a)
-    return out
-
-
 triangular_inverse = Composite(
-    _inverse_of_lower,
+    inverse_of_lower,
     lambda t, out, x: -(out @ t @ out),
     batch=lambda args, mine: triangular_inverse(args[0]),
     name="triangular_inverse",

@@ -6,26 +6,28 @@ products of matrices are in `products`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from ..engine.traced import raw
-from ..errors import SingularPointError
 from .arranging import np_diagonal
 from .products import conj
 from .registry import function
 from .structure import axes_of, matrix_transpose, transpose
 
 __all__ = [
+    "above",
     "adjoint",
     "diagonal_of",
     "half_triangle",
-    "inverse_for",
     "real_dtype",
     "square",
     "transposed",
 ]
+
+#: Up to this many rows masks are kept for the next matrix of that size.
+KEPT = 512
 
 
 def transposed(x: Any) -> Any:
@@ -54,9 +56,28 @@ def half_triangle(x: Any, lower: bool = True) -> Any:
 
     mask * x plus its adjoint is the Hermitian matrix of which x holds that triangle.
     """
-    mask = np.tri(x.shape[-1], dtype=real_dtype(x))
-    np.fill_diagonal(mask, 0.5)
+    n, dtype = x.shape[-1], real_dtype(x)
+    mask = _half_triangle(n, dtype) if n <= KEPT else _half_triangle.__wrapped__(n, dtype)
     return mask if lower else mask.T
+
+
+@functools.lru_cache(maxsize=4)
+def _half_triangle(n: int, dtype: np.dtype) -> np.ndarray:
+    mask = np.tri(n, dtype=dtype)
+    np.fill_diagonal(mask, 0.5)
+    mask.flags.writeable = False
+    return mask
+
+
+def above(n: int) -> np.ndarray:
+    """Which entries of a square matrix are above its diagonal."""
+    return _above(n) if n <= KEPT else _above.__wrapped__(n)
+
+
+@functools.lru_cache(maxsize=4)
+def _above(n: int) -> np.ndarray:
+    mask = np.tri(n, dtype=bool)
+    return np.logical_not(mask, out=mask)
 
 
 def square(a: Any) -> None:
@@ -67,22 +88,6 @@ def square(a: Any) -> None:
         )
     if a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-
-
-def inverse_for(a: Any, what: str) -> Any:
-    """The inverse that a rule needs, or an error that says whose derivative does not exist."""
-    try:
-        return np.linalg.inv(a)
-    except np.linalg.LinAlgError as error:
-        raise SingularPointError(
-            f"{what} has no derivative here: {_size(a)} is singular. Move the point off the "
-            f"singularity (a + eps * np.eye(n)), or take dualad.stop_gradient(a)."
-        ) from error
-
-
-def _size(a: Any) -> str:
-    shape = raw(a).shape
-    return f"a matrix of shape {shape[-2:]}" + (" in the stack" if len(shape) > 2 else "")
 
 
 # --- NumPy's names that only move entries --------------------------------------------------------

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
-from ..engine.primitive import Linear, align
+from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
 
-__all__ = ["array_of", "conj", "contract", "cross", "matmul"]
+__all__ = ["array_of", "conj", "contract", "cross", "gram", "matmul"]
 
 
 def conj(x: Any) -> Any:
@@ -36,10 +36,15 @@ def array_of(x: Any) -> Any:
 # --- matmul --------------------------------------------------------------------------------------
 
 
+def _transposed(x: Any) -> Any:
+    """The transpose over the last two axes."""
+    last = x.ndim - 1
+    return transpose(x, axes=(*range(last - 1), last, last - 1))
+
+
 def _adjoint(x: Any) -> Any:
     """The conjugate transpose over the last two axes."""
-    last = x.ndim - 1
-    return conj(transpose(x, axes=(*range(last - 1), last, last - 1)))
+    return conj(_transposed(x))
 
 
 def _column(x: Any) -> Any:
@@ -63,6 +68,8 @@ def _left(ct: Any, a: Any, b: Any) -> Any:
     if a.ndim == 2 < b.ndim:
         shared = (*range(b.ndim - 2), b.ndim - 1)
         return contract(ct, conj(b), shared, shared)
+    if b.shape[-1] == 1:
+        return ct * _adjoint(b)
     return matmul(ct, _adjoint(b))
 
 
@@ -76,13 +83,19 @@ def _right(ct: Any, a: Any, b: Any) -> Any:
     return matmul(_adjoint(a), ct)
 
 
+def _common(a: Any, b: Any) -> Any:
+    return a.dtype if a.dtype == b.dtype else np.result_type(a.dtype, b.dtype)
+
+
 def _matmul_spec(a: Any, b: Any) -> Spec:
     """The shape of a @ b, without computing."""
     if a.shape[-1] != b.shape[-2:][0]:
         raise ValueError(f"matmul: the inner axes of {a.shape} and {b.shape} differ in length")
     outer = (*a.shape[-2:-1], *(b.shape[-1:] if len(b.shape) > 1 else ()))
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    return Spec((*stack, *outer), np.result_type(a.dtype, b.dtype))
+    stack = ()
+    if len(a.shape) > 2 or len(b.shape) > 2:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return Spec((*stack, *outer), _common(a, b))
 
 
 def _matmul_batch(args: tuple, mine: tuple) -> Any:
@@ -115,7 +128,35 @@ def np_matmul(a: Any, b: Any) -> Any:
     """The matrix product."""
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:  # Python numbers have none
         raise ValueError("matmul: an operand has no axis, use * for scalars")
-    return matmul(a, b)
+    return gram(a) if _is_gram(a, b) else matmul(a, b)
+
+
+#: From so many multiplications on the product of a matrix with its transpose is looked for.
+MANY = 1 << 20
+
+gram = Composite(
+    lambda a: np.matmul(a, np.swapaxes(a, -1, -2)),
+    lambda t, out, a: _with_transpose(matmul(t, _transposed(a))),
+    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
+    name="gram",
+)
+
+
+def _with_transpose(x: Any) -> Any:
+    return x + _transposed(x)
+
+
+def _is_gram(a: Any, b: Any) -> bool:
+    """Whether b is the transpose of a large matrix a: its tangent takes one product, not two."""
+    if type(a) is not type(b) or len(a.shape) != 2 or a.shape[0] * a.size < MANY:
+        return False
+    return _is_transpose(a, b) or _is_transpose(b, a)
+
+
+def _is_transpose(a: Any, b: Any) -> bool:
+    """Whether b was made as the transpose of a, and follows it."""
+    base, read, _ = getattr(b, "_base", (None, None, None))
+    return base is a and getattr(read, "func", None) is transpose
 
 
 def _operator(self: Any, other: Any) -> Any:

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitive import Composite, Linear, align
-from ..engine.traced import Spec
+from ..engine.traced import Spec, raw
+from ..errors import SingularPointError
 from .linalg import adjoint, square
 from .products import array_of
 from .registry import function
+from .shared import inverse_of, solve_by
 from .structure import reshape, transpose
 
-__all__ = ["inverse", "solve"]
+__all__ = ["inverse", "inverse_again", "inverse_for", "solve", "solve_again"]
 
 
 # --- the primitives ------------------------------------------------------------------------------
@@ -28,38 +30,71 @@ __all__ = ["inverse", "solve"]
 def _solve_spec(a: Any, b: Any) -> Spec:
     if a.shape[-1] != a.shape[-2] or a.shape[-1] != b.shape[-2]:
         raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    stack = ()
+    if a.ndim > 2 or b.ndim > 2:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return Spec((*stack, *b.shape[-2:]), np.result_type(a.dtype, b.dtype))
 
 
-def _solve_batch(args: tuple, mine: tuple) -> Any:
-    """One matrix for the whole batch is factorised once, and takes the batch as columns."""
-    a, b = args
-    if mine[0] or a.ndim > 2:
-        return solve(*align(args, mine))
-    last = b.ndim - 1
-    rows_first = transpose(b, axes=(last - 1, *range(last - 1), last))
-    flat = reshape(rows_first, shape=(b.shape[-2], math.prod(b.shape[:-2]) * b.shape[-1]))
-    x = reshape(solve(a, flat), shape=rows_first.shape)
-    return transpose(x, axes=(*range(1, last), 0, last))
+def _solver(impl: Any, name: str) -> Linear:
+    """The solution of linear systems as a primitive; its rules solve with what they share."""
+
+    def batch(args: tuple, mine: tuple) -> Any:
+        """One matrix for the whole batch is factorised once, and takes the batch as columns."""
+        a, b = args
+        if mine[0] or a.ndim > 2:
+            return primitive(*align(args, mine))
+        last = b.ndim - 1
+        rows_first = transpose(b, axes=(last - 1, *range(last - 1), last))
+        flat = reshape(rows_first, shape=(b.shape[-2], math.prod(b.shape[:-2]) * b.shape[-1]))
+        x = reshape(primitive(a, flat), shape=rows_first.shape)
+        return transpose(x, axes=(*range(1, last), 0, last))
+
+    primitive = Linear(
+        impl,
+        None,
+        lambda ct, a, b: solve_again(adjoint(a), ct),
+        rules=(lambda t, out, a, b: -solve_again(a, t @ out), None),
+        batch=batch,
+        spec=_solve_spec,
+        show=lambda a, b: f"np.linalg.solve({a}, {b})",
+        name=name,
+    )
+    return primitive
 
 
-solve = Linear(
-    lambda a, b: np.linalg.solve(a, b),
-    None,
-    lambda ct, a, b: solve(adjoint(a), ct),
-    rules=(lambda t, out, a, b: -solve(a, t @ out), None),
-    batch=_solve_batch,
-    spec=_solve_spec,
-    show=lambda a, b: f"np.linalg.solve({a}, {b})",
-    name="solve",
-)
-inverse = Composite(
-    lambda a: np.linalg.inv(a),
-    lambda t, out, a: -(out @ t @ out),
-    batch=lambda args, mine: inverse(args[0]),
-    name="inv",
-)
+def _inverter(impl: Any, name: str) -> Composite:
+    """The inverse of each matrix as a primitive."""
+    primitive = Composite(
+        impl,
+        lambda t, out, a: -(out @ t @ out),
+        batch=lambda args, mine: primitive(args[0]),
+        name=name,
+    )
+    return primitive
+
+
+solve = _solver(lambda a, b: np.linalg.solve(a, b), "solve")
+inverse = _inverter(lambda a: np.linalg.inv(a), "inv")
+# What rules solve and invert again; the values of a function itself are NumPy's to the last bit.
+solve_again = _solver(solve_by, "solve_again")
+inverse_again = _inverter(inverse_of, "inverse_again")
+
+
+def inverse_for(a: Any, what: str) -> Any:
+    """The inverse that a rule needs, or an error that says whose derivative does not exist."""
+    try:
+        return inverse_again(a)
+    except np.linalg.LinAlgError as error:
+        raise SingularPointError(
+            f"{what} has no derivative here: {_size(a)} is singular. Move the point off the "
+            f"singularity (a + eps * np.eye(n)), or take dualad.stop_gradient(a)."
+        ) from error
+
+
+def _size(a: Any) -> str:
+    shape = raw(a).shape
+    return f"a matrix of shape {shape[-2:]}" + (" in the stack" if len(shape) > 2 else "")
 
 
 # --- NumPy's names -------------------------------------------------------------------------------

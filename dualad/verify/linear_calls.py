@@ -89,6 +89,7 @@ CALLS: dict[str, list[Call]] = {
     "bin_sums":    [of_shapes(np.array([2, 0, 2]), 3, length=4)],
     "cumsum":      [*in_both((2, 3), axis=1), of_shapes((2, 3), axis=0)],
     "solve":       [of_shapes((2, 2), (2, 1)), of_shapes((2, 2), (2, 2))],
+    "solve_again": [of_shapes((2, 2), (2, 1)), of_shapes((2, 2), (2, 2))],
     "zero_wins":   [of_shapes((2, 2), 2)],
     "either_zero_wins": [of_shapes((2, 2), 2)],
     "decided_at_ties": [of_shapes((2, 2), np.zeros((2, 2), bool))],

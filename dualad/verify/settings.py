@@ -63,6 +63,8 @@ SETTINGS: dict[str, Setting] = {
     "det":              of((2, 2)),
     "slogdet":          of((2, 2)),
     "inv":              of((2, 2)),
+    "inverse_again":    of((2, 2)),
+    "gram":             of((2, 3)),
     "triangular_inverse": of((2, 2)),
     "cholesky":         of((2, 2), upper=False),
     "logaddexp.reduce": of(3, axis=0),

@@ -19,7 +19,8 @@ from ...engine.traced import raw
 from ...errors import SingularPointError
 from ..dropin import drop_in, matrix, operand
 from ..indexing import index
-from ..linalg import adjoint, diagonal_of, inverse_for, real_dtype, transposed
+from ..linalg import adjoint, diagonal_of, real_dtype, transposed
+from ..solve import inverse_for
 from .systems import hermitian as _hermitian, symmetric
 from .triangular import as_columns, solve_triangular, triangular_solve
 

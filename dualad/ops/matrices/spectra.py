@@ -18,8 +18,9 @@ from ...engine.traced import raw
 from ...errors import NotDifferentiableError
 from ..dropin import drop_in, matrix, operand
 from ..eigen import _eigh_given, adapted, direction_at_ties, smooth_eig, ties
-from ..linalg import adjoint, inverse_for
+from ..linalg import adjoint
 from ..products import conj
+from ..solve import inverse_for
 from ..structure import sum_axes
 from .banded import hermitian_of_band
 from .systems import hermitian

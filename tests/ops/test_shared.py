@@ -1,0 +1,233 @@
+"""What rules share of a matrix: the right inverse, and solutions as accurate as NumPy's."""
+
+import gc
+import threading
+
+import mpmath
+import numpy as np
+import pytest
+
+import dualad
+from dualad.ops import shared
+from dualad.ops.products import gram
+
+RNG = np.random.default_rng(12)
+N = shared.LEAST
+
+
+@pytest.fixture(autouse=True)
+def nothing_known():
+    shared._memory.__dict__.clear()
+
+
+def matrix(n=N):
+    return RNG.normal(size=(n, n)) / n**0.5 + 2 * np.eye(n)
+
+
+def covariance(n=N):
+    a = matrix(n)
+    return a @ a.T
+
+
+def decaying(n, condition):
+    """A matrix whose singular values fall to 1 / condition."""
+    q, _ = np.linalg.qr(RNG.normal(size=(n, n)))
+    p, _ = np.linalg.qr(RNG.normal(size=(n, n)))
+    return (q * np.geomspace(1, 1 / condition, n)) @ p
+
+
+def exactly(a, b):
+    """The solution of a x = b, refined in extended precision until nothing changes."""
+    wide, x = a.astype(np.longdouble), np.zeros(b.shape, np.longdouble)
+    for _ in range(12):
+        x = x + np.linalg.solve(a, (b - wide @ x).astype(float))
+    return x
+
+
+def exactly_lower(a, b):
+    """The solution with a lower triangular a, by substitution with 50 digits."""
+    with mpmath.workdps(50):
+        x = []
+        for row, right in zip(a.tolist(), b.tolist(), strict=True):
+            known = mpmath.fdot(row[: len(x)], x)
+            x.append((mpmath.mpf(right) - known) / row[len(x)])
+        return np.array([float(v) for v in x])
+
+
+def error(x, exact):
+    return np.max(np.abs(x - exact)) / np.max(np.abs(exact))
+
+
+# --- the memory ----------------------------------------------------------------------------------
+
+
+def test_an_inverse_is_found_again_for_the_matrix_and_its_transpose():
+    a = matrix()
+    inverse = shared.inverse_of(a)
+    assert shared.inverse_of(a) is inverse
+    assert np.shares_memory(shared.inverse_of(a.T), inverse)
+    assert np.array_equal(shared.inverse_of(a.T), inverse.T)
+    assert np.array_equal(inverse, np.linalg.inv(a))
+    assert not inverse.flags.writeable
+
+
+@pytest.mark.parametrize("view", [lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a[1:, 1:]])
+def test_another_view_of_the_same_memory_is_another_matrix(view):
+    a = matrix(N + 1)
+    shared.inverse_of(a)
+    np.testing.assert_array_equal(shared.inverse_of(view(a)), np.linalg.inv(view(a)))
+
+
+def test_a_matrix_that_was_written_to_is_another_matrix():
+    a = matrix()
+    shared.inverse_of(a)
+    a[3, 5] += 0.5
+    np.testing.assert_array_equal(shared.inverse_of(a), np.linalg.inv(a))
+    a *= 2
+    np.testing.assert_allclose(shared.solve_by(a, a), np.eye(N), atol=1e-13)
+
+
+def test_nothing_is_kept_of_a_matrix_that_is_gone_nor_by_other_threads():
+    a = matrix()
+    shared.inverse_of(a)
+    known = shared._memory.known
+    seen = []
+    thread = threading.Thread(target=lambda m: seen.append(shared._recall(m)), args=(a,))
+    thread.start()
+    thread.join()
+    assert seen == [None]
+    del a, thread
+    gc.collect()
+    assert known == []
+
+
+def test_a_matrix_with_nan_is_never_found():
+    a = np.tril(matrix())
+    a[5, 3] = np.nan
+    assert shared._recall(a) is None
+    shared.inverse_of_lower(a)
+    assert shared._recall(a) is None
+    assert np.isnan(shared.solve_by(a, np.ones((N, 1)))).any()
+
+
+# --- accuracy ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [N, N + 1, 100])
+def test_inverses_of_positive_definite_and_of_triangular_matrices(n):
+    s = covariance(n)
+    assert error(shared.inverse_of(s), np.linalg.inv(s)) < 1e-13
+    low = np.tril(matrix(n))
+    assert error(shared.inverse_of_lower(low), np.linalg.inv(low)) < 1e-13
+    assert np.array_equal(np.triu(shared.inverse_of_lower(low), 1), np.zeros((n, n)))
+
+
+def test_a_symmetric_matrix_that_is_not_definite_and_a_singular_one():
+    s = covariance() - 2 * np.eye(N)
+    np.testing.assert_array_equal(shared.inverse_of(s), np.linalg.inv(s))
+    with pytest.raises(np.linalg.LinAlgError):
+        shared.inverse_of(np.ones((N, N)))
+    with pytest.raises(np.linalg.LinAlgError):
+        shared.solve_by(np.zeros((N, N)), np.ones((N, 1)))
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e6, 1e9, 1e13])
+def test_a_solution_by_the_inverse_is_as_accurate_as_numpys(condition):
+    a = decaying(N, condition)
+    b = np.column_stack([a @ np.ones(N), RNG.normal(size=N), 1e-9 * a[:, 3]])
+    shared.inverse_of(a)
+    for m, side in ((a, "a"), (a.T, "its transpose")):
+        x = shared.solve_by(m, b)
+        for k in range(3):
+            exact = exactly(m, b[:, k])
+            mine, numpys = (error(v[:, k], exact) for v in (x, np.linalg.solve(m, b)))
+            assert mine < 4 * numpys + 1e-15, (side, k)
+
+
+def test_a_nearly_singular_triangle_and_hilberts_matrix():
+    i = np.arange(N)
+    hilbert = 1 / (1 + i[:, None] + i)
+    low, turn = np.tril(hilbert), np.flip
+    for a in (low, low.T):
+        b = a @ np.ones((N, 1))
+        right = b[:, 0]
+        exact = exactly_lower(a, right) if a is low else turn(exactly_lower(turn(a), turn(right)))
+        numpys = error(np.linalg.solve(a, b)[:, 0], exact)
+        assert error(shared.solve_by(a, b)[:, 0], exact) < 4 * numpys + 1e-15
+    shared.inverse_of(hilbert)
+    np.testing.assert_array_equal(
+        shared.solve_by(hilbert, np.ones((N, 1))), np.linalg.solve(hilbert, np.ones((N, 1)))
+    )
+
+
+# --- derivatives ---------------------------------------------------------------------------------
+
+
+def test_values_are_numpys_to_the_last_bit():
+    s, y = covariance(), RNG.normal(size=(N, 1))
+
+    def f(s):
+        factor = np.linalg.cholesky(s)
+        log = np.linalg.slogdet(s)[1]
+        return np.linalg.solve(s, y), np.linalg.solve(factor, y), log, np.linalg.inv(s)
+
+    for a, b in zip(dualad.jvp(f, (s,), (s,))[0], f(s), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_gradients_of_two_ways_to_a_likelihood_are_the_closed_form():
+    a, y = matrix(80), RNG.normal(size=(80, 1))
+
+    def by_factor(a):
+        factor = np.linalg.cholesky(a @ a.T)
+        z = np.linalg.solve(factor, y)
+        return 0.5 * np.sum(z * z) + np.sum(np.log(np.diagonal(factor)))
+
+    def by_determinant(a):
+        s = a @ a.T
+        return 0.5 * np.sum(y * np.linalg.solve(s, y)) + 0.5 * np.linalg.slogdet(s)[1]
+
+    inverse = np.linalg.inv(a @ a.T)
+    w = inverse @ y
+    expected = (inverse - w @ w.T) @ a
+    t = RNG.normal(size=a.shape)
+    for f in (by_factor, by_determinant):
+        np.testing.assert_allclose(dualad.grad(f)(a), expected, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(dualad.jvp(f, (a,), (t,))[1], np.sum(t * expected), rtol=1e-9)
+        push = dualad.jvp(dualad.grad(f), (a,), (t,))[1]
+        dw = -inverse @ (t @ a.T + a @ t.T) @ w
+        di = -inverse @ (t @ a.T + a @ t.T) @ inverse
+        second = (di - dw @ w.T - w @ dw.T) @ a + (inverse - w @ w.T) @ t
+        np.testing.assert_allclose(push, second, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("f", [lambda a: a @ a.T, lambda a: a.T @ a])
+def test_the_product_with_the_transpose(f, monkeypatch):
+    calls, impl = [], gram.impl
+    monkeypatch.setattr(gram, "impl", lambda a: calls.append(a) or impl(a))
+    a, t = RNG.normal(size=(2, 105, 103))
+    value, push = dualad.jvp(f, (a,), (t,))
+    assert np.array_equal(value, f(a))
+    left, right = (a, t) if value.shape == (105, 105) else (a.T, t.T)
+    np.testing.assert_allclose(push, right @ left.T + left @ right.T, rtol=1e-12, atol=1e-11)
+    w = RNG.normal(size=value.shape)
+    g = dualad.grad(lambda a: np.sum(w * f(a)))(a)
+    expected = (w + w.T) @ a if value.shape == (105, 105) else a @ (w + w.T)
+    np.testing.assert_allclose(g, expected, rtol=1e-12, atol=1e-11)
+    batch = dualad.vmap(lambda k: f(k * dualad.stop_gradient(a)))(np.array([1.0, 2.0]))
+    np.testing.assert_allclose(batch[1], 4 * f(a), rtol=1e-12)
+    assert len(calls) == 2
+
+
+def test_a_product_with_the_transpose_is_seen_only_where_it_is_one(monkeypatch):
+    monkeypatch.setattr(gram, "impl", None)
+    a = RNG.normal(size=(110, 110))
+
+    def f(a):
+        b = a.T
+        b = b * 1.0
+        return np.sum(a @ b) + np.sum(a @ np.reshape(a, (110, 110)).T[::-1])
+
+    t = RNG.normal(size=a.shape)
+    expected = np.sum(t @ a.T + a @ t.T) + np.sum(t @ a.T[::-1] + a @ t.T[::-1])
+    np.testing.assert_allclose(dualad.jvp(f, (a,), (t,))[1], expected, rtol=1e-9)
