@@ -20,7 +20,7 @@ from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
-from .primitive import Elementwise
+from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
 from .tape import kept, pull_elementwise
@@ -67,6 +67,7 @@ SCOPE: dict[str, Any] = {
     "has_nan": has_nan,
     "ignore": ignore,
     "kept": kept,
+    "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
     "restore": restore,
@@ -327,15 +328,14 @@ class _Writer:
         live = [a for a, f in zip("xy", self.formulas, strict=True) if f != "0"]
         return [p for p in ("xy", "x", "y") if all(a in live for a in p)]
 
-    def plain(self, kind: str, constant: str, owner: str) -> str:
+    def plain(self, constant: str) -> str:
         """The condition that an operand of type T is a constant of the common kinds."""
-        low = f" and {constant}.ndim < {owner}.primal.ndim" if kind == "Batched" else ""
         own, other = ("x", "y") if constant == "v" else ("y", "x")
         formula = self.formulas["xy".index(own)]
         # Integers of few bits wrap around in a formula: the general path makes them wider.
         computed = other in self.reads(own) and formula != other
         dtype = "dtype.kind == 'f'" if computed else "dtype is not OBJECT"
-        array = f"(T is ndarray and {constant}.{dtype}{low})"
+        array = f"(T is ndarray and {constant}.{dtype})"
         return f"T is float or T is int or T is float64 or {array}"
 
     def complex_check(self, names: str, pad: str) -> list[str]:
@@ -343,6 +343,22 @@ class _Writer:
             return []
         test = " or ".join(f"{a}.dtype.kind == 'c'" for a in names)
         return [f"{pad}if {test}:", f"{pad}    return P.complex({', '.join(names)})"]
+
+    def aligned(self, kind: str, active: str) -> list[str]:
+        """Lines that give batched operands one rank, and one above that of a constant array."""
+        if kind != "Batched":
+            return []
+        if active == "xy":
+            return [
+                "        if x.ndim != y.ndim:",
+                "            n = max(x.ndim, y.ndim)",
+                "            x, y = lifted(x, n), lifted(y, n)",
+            ]
+        other = "y" if active == "x" else "x"
+        return [
+            f"        if T is ndarray and {other}.ndim >= {active}.ndim:",
+            f"            {active} = lifted({active}, {other}.ndim + 1)",
+        ]
 
     def unary(self, kind: str) -> list[str]:
         return [
@@ -369,30 +385,32 @@ class _Writer:
                 f"        return fast(P.constant[1], {kind!r})[0](u, v)",
             ]
         if "xy" in patterns and self.p.complex is None:
-            aligned = " and u.primal.ndim == v.primal.ndim" if kind == "Batched" else ""
             lines += [
-                f"    if T is {kind} and v.level is u.level{aligned}:",
+                f"    if T is {kind} and v.level is u.level:",
                 *self.twice(kind, "        "),
                 "        x = u.primal",
                 "        y = v.primal",
+                *self.aligned(kind, "xy"),
                 *self.body(kind, "xy", "        "),
             ]
         if "x" in patterns:
-            plain = self.plain(kind, "v", "u")
+            plain = self.plain("v")
             if self.p.complex is not None:
                 plain = f"({plain}) and u.dtype.kind != 'c' and T is not ndarray"
             lines += [
                 f"    if {plain}:",
                 "        x = u.primal",
                 f"        y = {self.constant(kind, 'x', 'v')}",
+                *self.aligned(kind, "x"),
                 *self.body(kind, "x", "        "),
             ]
         lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
         if "y" in patterns and self.p.complex is None:
             lines += [
-                f"    if {self.plain(kind, 'u', 'v')}:",
+                f"    if {self.plain('u')}:",
                 f"        x = {self.constant(kind, 'y', 'u')}",
                 "        y = v.primal",
+                *self.aligned(kind, "y"),
                 *self.body(kind, "y", "        "),
             ]
         lines += [f"    {general}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .level import Level
-from .traced import TracedArray, buffer, settled
+from .traced import Buffer, TracedArray, buffer
 
 __all__ = ["Dual", "make_dual"]
 
@@ -18,14 +18,28 @@ class Dual(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        primals = tuple(
-            [a.primal if type(a) is Dual and a.level is level else settled(a) for a in args]
-        )
-        tangents = tuple(
-            [a.tangent if type(a) is Dual and a.level is level else None for a in args]
-        )
+        if len(args) == 1:
+            primals, tangents = (args[0].primal,), (args[0].tangent,)
+        else:
+            primals, tangents = parts(level, args)
         out = primitive(*primals, **params)
-        return attach(level, out, primitive.jvp(tangents, out, primals, params))
+        t = primitive.jvp(tangents, out, primals, params)
+        if t is None or type(out) is tuple:
+            return attach(level, out, t)
+        return make_dual(level, out, t)
+
+
+def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
+    """The primals and tangents of arguments, of which some are duals of the level."""
+    primals, tangents = [], []
+    for a in args:
+        if type(a) is Dual and a.level is level:
+            primals.append(a.primal)
+            tangents.append(a.tangent)
+        else:
+            primals.append(a.primal if type(a) is Buffer else a)
+            tangents.append(None)
+    return tuple(primals), tuple(tangents)
 
 
 def attach(level: Level, out: Any, tangent: Any) -> Any:

@@ -34,20 +34,32 @@ def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
     """Make `view` a view of `base`: its value is read(base), and put(base, value) writes to it."""
     if isinstance(view, TracedArray) and view is not base and holds_array(base):
         view._base = (base, read, put)
-        try:
-            views = base._views
-        except AttributeError:
-            views = base._views = []
-        views.append(weakref.ref(view))
-        n = len(views)
-        if n >= 64 and n & (n - 1) == 0:
-            base._views = [ref for ref in views if ref() is not None]
+        _follow(base, view)
     return view
+
+
+def link_part(base: TracedArray, view: TracedArray, index: tuple) -> TracedArray:
+    """The same for base[index], where base has an axis and the index is basic: with less work."""
+    view._base = (base, None, index)
+    _follow(base, view)
+    return view
+
+
+def _follow(base: TracedArray, view: TracedArray) -> None:
+    """Let a view be read again when its base is written to."""
+    views = getattr(base, "_views", None)
+    if views is None:
+        base._views = [weakref.ref(view)]
+        return
+    views.append(weakref.ref(view))
+    n = len(views)
+    if n >= 64 and n & (n - 1) == 0:
+        base._views = [ref for ref in views if ref() is not None]
 
 
 def holds_array(x: TracedArray) -> bool:
     """Whether x stands for an array, which can be written to, and not for a NumPy scalar."""
-    if x.shape or hasattr(x, "_base"):
+    if x.shape or getattr(x, "_base", None) is not None:
         return True
     value = raw(x)
     return type(value) is np.ndarray and value.ndim == 0
@@ -56,14 +68,17 @@ def holds_array(x: TracedArray) -> bool:
 def write(array: TracedArray, value: Any) -> None:
     """Give an array a new value: its base changes with it, and all views of that."""
     try:
-        base, _, put = array._base
+        base, read, put = array._base
     except AttributeError:
         if layout(value) != layout(array):
             value = BOUND["index_set"](frozen(array), value, index=(...,))
         become(array, value)
         _refresh(array)
         return
-    write(base, put(frozen(base), value))
+    if read is None:
+        write(base, BOUND["index_set"](frozen(base), value, index=put))
+    else:
+        write(base, put(frozen(base), value))
 
 
 def layout(x: Any) -> tuple | None:
@@ -96,7 +111,9 @@ def _refresh(base: TracedArray) -> None:
     for ref in views:
         view = ref()
         if view is not None:
-            become(view, view._base[1](frozen(base)))
+            _, read, index = view._base
+            now = frozen(base)
+            become(view, BOUND["getitem"](now, index=index) if read is None else read(now))
             _refresh(view)
             alive.append(ref)
     base._views = alive

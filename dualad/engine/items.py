@@ -11,14 +11,15 @@ passed in have another holder; there the general path copies.
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .batched import Batched, batched
 from .dual import Dual
-from .inplace import link
-from .recorded import Recorded
+from .inplace import link_part
+from .parts import add_placed, as_index, sliced
+from .recorded import Recorded, recorded
 from .shape import BOUND, zeros
 from .tape import add_cotangent, pull_linear
 from .traced import Buffer, Spec, TracedArray
@@ -36,23 +37,38 @@ def install(read: Any, write: Any) -> None:
 
     def dual_get(self: Any, key: Any) -> Any:
         value = self.primal
-        if type(value) is ndarray and is_integer(key):
+        if type(value) is not ndarray:
+            return read(self, key)
+        single = type(key) is int or is_integer(key)
+        if single:
             out = value[key]
             if type(out) is float64:
                 level = self.level
                 d = level.new(Dual)
                 d.level, d.primal, d.tangent = level, out, self.tangent[key]
                 return d
-        elif type(value) is ndarray is type(self.tangent) and is_sliced(key):
-            level = self.level
-            d = level.new(Dual)
-            d.level, d.primal, d.tangent = level, value[key], self.tangent[key]
-            return view_of(self, d, key)
+        if (type(out) is ndarray) if single else is_sliced(key):
+            t = sliced(self.tangent, key)
+            if t is not None:
+                level = self.level
+                d = level.new(Dual)
+                d.level, d.primal, d.tangent = level, value[key], t
+                return view_of(self, d, key)
+        return read(self, key)
+
+    def batched_get(self: Any, key: Any) -> Any:
+        value = self.primal
+        if type(value) is ndarray:
+            if type(key) is int and value.ndim == 2:
+                return batched(self.level, value[:, key], self.tangent)
+            if type(key) is slice and value.ndim > 1:
+                return view_of(self, sliced(self, key), key)
         return read(self, key)
 
     def recorded_get(self: Any, key: Any) -> Any:
         value = self.primal
-        if type(value) is ndarray and is_integer(key):
+        single = type(key) is int or is_integer(key)
+        if single and type(value) is ndarray:
             out = value[key]
             if type(out) is float64:
                 level = self.level
@@ -61,13 +77,18 @@ def install(read: Any, write: Any) -> None:
                 r.level, r.primal, r.tangent = level, out, len(tape)
                 tape.append((pull_get, self.tangent, key, value.shape))
                 return r
-        elif type(value) is ndarray and value.dtype is F64 and is_sliced(key):
-            level, out = self.level, value[key]
-            r = level.new(Recorded)
-            tape = level.tape
-            r.level, r.primal, r.tangent = level, out, len(tape)
-            tape.append((pull_slice, self.tangent, key, value.shape, out.shape))
-            return view_of(self, r, key)
+        if type(value) in (ndarray, Dual) and value.dtype is F64:
+            if single and value.ndim == len(as_index(key)) > 0:
+                r = recorded(self.level, value[key], len(self.level.tape))
+                self.level.tape.append((pull_get, self.tangent, key, value.shape))
+                return r
+            if single or is_sliced(key):
+                out = sliced(value, key)
+                if out is not None and out.shape:
+                    r = recorded(self.level, out, len(self.level.tape))
+                    entry = (pull_slice, self.tangent, key, value.shape, out.shape)
+                    self.level.tape.append(entry)
+                    return view_of(self, r, key)
         return read(self, key)
 
     def dual_set(self: Any, key: Any, v: Any) -> None:
@@ -129,6 +150,7 @@ def install(read: Any, write: Any) -> None:
     for kind, get, put in (
         (Dual, dual_get, dual_set),
         (Recorded, recorded_get, recorded_set),
+        (Batched, batched_get, write),
         (Buffer, read, buffer_set),
     ):
         kind.__getitem__, kind.__setitem__ = get, put
@@ -151,9 +173,7 @@ SLICED = {slice, int, type(None)}
 
 def view_of(base: Any, view: Any, key: Any) -> Any:
     """A slice, tied to the array that it is a part of."""
-    basic = _index(key)
-    read, put = BOUND["getitem"], BOUND["index_set"]
-    return link(base, view, partial(read, index=basic), partial(put, index=basic))
+    return link_part(base, view, key if type(key) is tuple else (key,))
 
 
 def is_alone(x: Any) -> bool:
@@ -207,18 +227,22 @@ def append_set(x: Any, level: Any, i: Any, j: Any, key: Any, shape: tuple) -> No
 # --- the tape entries --------------------------------------------------------------------------
 
 
-def _index(key: Any) -> tuple:
-    return key if type(key) is tuple else (key,)
-
-
 def pull_get(ct: Any, entry: tuple, g: Any, own: set) -> None:
     """Add the cotangent of one entry to that of the array."""
     _, i, key, shape = entry
     into = g[i]
-    if i in own and type(ct) is float64 and type(into) is ndarray:
-        into[key] += ct
+    if type(ct) is float64:
+        if into is None:
+            into = g[i] = np.zeros(shape)
+            into[key] = ct
+            own.add(i)
+            return
+        if i in own and type(into) is ndarray:
+            into[key] += ct
+            return
+    elif add_placed(ct, i, key, shape, g, own):
         return
-    array, params = (Spec(shape, F64),), {"index": _index(key)}
+    array, params = (Spec(shape, F64),), {"index": as_index(key)}
     pull_linear(ct, (pull_linear, (i,), BOUND["getitem"], array, params, NUMBER, array), g, own)
 
 
@@ -235,7 +259,9 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
         if i in own and type(into) is ndarray and into.dtype is F64:
             into[key] += ct
             return
-    array, params = (Spec(shape, F64),), {"index": _index(key)}
+    elif add_placed(ct, i, key, shape, g, own):
+        return
+    array, params = (Spec(shape, F64),), {"index": as_index(key)}
     spec = Spec(sliced, F64)
     pull_linear(ct, (pull_linear, (i,), BOUND["getitem"], array, params, spec, array), g, own)
 
@@ -248,7 +274,7 @@ def pull_set(ct: Any, entry: tuple, g: Any, own: set) -> None:
     if i is None:
         return
     if type(ct) is not ndarray:
-        add_cotangent(g, i, BOUND["index_set"](ct, 0.0, index=_index(key)))
+        add_cotangent(g, i, BOUND["index_set"](ct, 0.0, index=as_index(key)))
         return
     if k not in own:
         ct = ct.copy()
@@ -260,7 +286,7 @@ def pull_set(ct: Any, entry: tuple, g: Any, own: set) -> None:
 def push_set(entry: tuple, v: Any) -> Any:
     _, i, j, key, _, shape = entry
     x = zeros(Spec(shape, F64)) if i is None else v[i]
-    return BOUND["index_set"](x, 0.0 if j is None else v[j], index=_index(key))
+    return BOUND["index_set"](x, 0.0 if j is None else v[j], index=as_index(key))
 
 
 pull_get.push = lambda entry, v: v[entry[1]][entry[2]]  # type: ignore[attr-defined]

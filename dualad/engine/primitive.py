@@ -17,7 +17,7 @@ import numpy as np
 
 from .guard import has_nan, quiet
 from .rules import Table
-from .shape import BOUND, fit, zeros
+from .shape import BOUND, fit, zeros_like
 from .traced import Spec, TracedArray, spec_of
 
 __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
@@ -342,6 +342,10 @@ class Linear(Primitive):
         self.add_into = add_into
         self.transpose_all = transpose_all
 
+    def movable(self, n: int) -> list[bool]:
+        """For each of n arguments whether the operation has a transpose in it."""
+        return [True] * n if self.variadic else [t is not None for t in self.transposes]
+
     def transpose_in(self, k: int) -> Callable[..., Any] | None:
         if self.variadic:
             transpose = self.transposes[0]
@@ -351,11 +355,13 @@ class Linear(Primitive):
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
         if self.joint:
-            moved = tuple(
-                t if t is not None else a if self.transpose_in(k) is None else zeros(spec_of(a))
-                for k, (t, a) in enumerate(zip(tangents, args, strict=True))
-            )
+            moved = [
+                t if t is not None else zeros_like(a) if moves else a
+                for t, a, moves in zip(tangents, args, self.movable(len(args)), strict=True)
+            ]
             return fit(self(*moved, **params), out)
+        if len(args) == 1 and tangents[0] is not None:
+            return fit(self(tangents[0], **params), out)
         total = self.rule(tangents, out, args, params)
         return None if total is None else fit(total, out)
 
@@ -365,7 +371,7 @@ class Linear(Primitive):
         for k, t in enumerate(tangents):
             if t is None:
                 continue
-            if self.transpose_in(k) is not None:
+            if self.variadic or self.transposes[k] is not None:
                 total = add_all(total, self(*args[:k], t, *args[k + 1 :], **params))
             elif self.rules and (rule := self.rules[k]) is not None:
                 total = add_all(total, rule(t, out, *args, **params))
@@ -443,13 +449,14 @@ def fit_all(t: Any, out: Any) -> Any:
 
 def align(args: tuple, mine: tuple[bool, ...]) -> list[Any]:
     """Give the batched arguments of an elementwise operation one rank after the batch axis."""
-    ranks = [getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True)]
-    rank = max(ranks)
-    if all(r == rank or not m for r, m in zip(ranks, mine, strict=True)):
-        return list(args)
-    out = []
-    for a, m in zip(args, mine, strict=True):
-        if m and a.ndim - 1 < rank:
-            a = BOUND["reshape"](a, shape=(a.shape[0],) + (1,) * (rank - a.ndim + 1) + a.shape[1:])
-        out.append(a)
-    return out
+    rank = max([getattr(a, "ndim", 0) - m for a, m in zip(args, mine, strict=True)])
+    return [lifted(a, rank + 1) if m else a for a, m in zip(args, mine, strict=True)]
+
+
+def lifted(a: Any, ndim: int) -> Any:
+    """A batched value with axes of length one behind the batch axis, until it has ndim axes."""
+    shape = a.shape
+    if len(shape) >= ndim:
+        return a
+    shape = (shape[0],) + (1,) * (ndim - len(shape)) + shape[1:]
+    return a.reshape(shape) if type(a) is np.ndarray else BOUND["reshape"](a, shape=shape)

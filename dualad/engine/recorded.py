@@ -11,7 +11,7 @@ from .level import Level
 from .linear import pull_composite
 from .primitive import INPUTS, Composite, Elementwise, Linear
 from .tape import kept, pull_elementwise, pull_linear, pull_part, specs
-from .traced import Spec, TracedArray, buffer, frozen, spec_of
+from .traced import TracedArray, buffer, frozen, spec_of
 
 __all__ = ["Recorded", "entry_for", "recorded"]
 
@@ -24,10 +24,11 @@ class Recorded(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        mine = [type(a) is Recorded and a.level is level for a in args]
-        primals = tuple([a.primal if m else frozen(a) for a, m in zip(args, mine, strict=True)])
+        if len(args) == 1:
+            primals, parents = (args[0].primal,), (args[0].tangent,)
+        else:
+            primals, parents = parts(level, args)
         out = primitive(*primals, **params)
-        parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
         return cls.record(primitive, level, primals, parents, out, params)
 
     @classmethod
@@ -52,6 +53,19 @@ class Recorded(TracedArray):
         return recorded(level, out, i)
 
 
+def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
+    """The primals and variables of arguments, of which some are recorded at the level."""
+    primals, parents = [], []
+    for a in args:
+        if type(a) is Recorded and a.level is level:
+            primals.append(a.primal)
+            parents.append(a.tangent)
+        else:
+            primals.append(frozen(a))
+            parents.append(None)
+    return tuple(primals), tuple(parents)
+
+
 def recorded(level: Level, primal: Any, variable: int) -> Recorded:
     """A value whose tangent is a variable of an open level."""
     r = level.new(Recorded)
@@ -68,11 +82,11 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
             return None
         moved, kinds, shapes = [], [], []
         for a, i, (is_active, is_read) in zip(args, parents, plan[0], strict=True):
-            spec = None if is_read and not is_active else brief_spec(a)
+            spec = None if is_read and not is_active else spec_of(a)
             moved.append(i if is_active else None)
             kinds.append(spec if not is_read else a if is_active else kept(a))
             shapes.append(spec if is_active else None)
-        result = out if plan[1] else brief_spec(out)
+        result = out if plan[1] else spec_of(out)
         return (
             pull_elementwise, tuple(moved), primitive, tuple(kinds), params, result, tuple(shapes)
         )  # fmt: skip
@@ -82,27 +96,33 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
             return (pull_linear, parents, primitive, like, params, spec_of(out), like)
         if any(i is not None and r for i, r in zip(parents, primitive.rules, strict=False)):
             return entry_of_rule(primitive, args, parents, out, params)
-        active = tuple(
-            None if i is None or primitive.transpose_in(k) is None else i
-            for k, i in enumerate(parents)
-        )
-        n = sum(i is not None for i in active)
-        if n == 0:
-            return None
-        # A rule never reads an argument in which the operation is linear together with others.
-        joint = [
-            primitive.joint and primitive.transpose_in(k) is not None for k in range(len(args))
-        ]
-        reads = tuple(
-            [
-                spec_of(a) if j or (n == 1 and i is not None) else kept(a) if i is None else a
-                for a, i, j in zip(args, active, joint, strict=True)
-            ]
-        )
-        return (pull_linear, active, primitive, reads, params, spec_of(out), specs(args, active))
+        return entry_of_linear(primitive, args, parents, out, params)
     if isinstance(primitive, Composite):
         return entry_of_rule(primitive, args, parents, out, params)
     return None
+
+
+def entry_of_linear(
+    primitive: Linear, args: tuple, parents: tuple, out: Any, params: dict
+) -> tuple | None:
+    """The entry of a linear operation of several arguments; None for a zero derivative."""
+    movable = primitive.movable(len(args))
+    active = tuple([i if moves else None for i, moves in zip(parents, movable, strict=True)])
+    moving = len(active) - active.count(None)
+    if moving == 0:
+        return None
+    reads, like = [], []
+    for a, i, moves in zip(args, active, movable, strict=True):
+        spec = None if i is None else spec_of(a)
+        like.append(spec)
+        # A rule never reads an argument in which the operation is linear together with others.
+        if primitive.joint and moves:
+            reads.append(spec_of(a) if spec is None else spec)
+        elif spec is None:
+            reads.append(kept(a))
+        else:
+            reads.append(spec if moving == 1 else a)
+    return (pull_linear, active, primitive, tuple(reads), params, spec_of(out), tuple(like))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -122,21 +142,6 @@ def plan_for(
     )
     steps = tuple([(on, n in names) for on, n in zip(active, INPUTS, strict=False)])
     return steps, "out" in names
-
-
-#: The Spec of a Python number, which most constants are.
-NUMBERS = {float: spec_of(1.0), int: spec_of(1)}
-
-
-def brief_spec(x: Any) -> Spec:
-    """The same as `spec_of`, quicker."""
-    known = NUMBERS.get(type(x))
-    if known is not None:
-        return known
-    try:
-        return Spec(x.shape, x.dtype)
-    except AttributeError:
-        return spec_of(x)
 
 
 def entry_of_rule(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple:

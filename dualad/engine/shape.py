@@ -6,16 +6,30 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from .traced import Spec
+from .traced import Spec, spec_of
 
-__all__ = ["BOUND", "either_zero_wins", "fit", "sum_to", "unfit", "zero_wins", "zeros"]
+__all__ = [
+    "BOUND",
+    "FEW",
+    "either_zero_wins",
+    "fit",
+    "sum_to",
+    "unfit",
+    "zero_wins",
+    "zeros",
+    "zeros_like",
+]
 
 #: Linear primitives the engine itself uses, by name.
 BOUND: dict[str, Any] = {}
+
+#: Up to how many entries an array of its own is quicker than one that is broadcast.
+FEW = 1024
 
 
 def fit(t: Any, out: Any) -> Any:
@@ -59,4 +73,16 @@ def zero_wins(a: Any, b: Any) -> Any:
 
 def zeros(spec: Spec) -> np.ndarray:
     """A zero array that takes no memory; read only."""
-    return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)
+    return _zeros(spec.shape, spec.dtype)
+
+
+def zeros_like(x: Any) -> np.ndarray:
+    """Zeros in the shape and dtype of a value, not to be written to."""
+    if type(x) is np.ndarray and x.size <= FEW:
+        return np.zeros(x.shape, x.dtype)
+    return zeros(spec_of(x))
+
+
+@functools.lru_cache(maxsize=256)
+def _zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    return np.broadcast_to(np.zeros((), dtype), shape)

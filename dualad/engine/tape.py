@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .blocks import LARGE, added
-from .guard import has_nan, quiet
+from .guard import has_nan, ignore, quiet, restore
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
@@ -142,8 +142,10 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
         if primitive.add_into is not None and not isinstance(ct, TracedArray):
             if add_in_place(ct, primitive, params, g, i, own, like[k]):
                 continue
-        share = primitive.transpose_in(k)(ct, *args, **params)
-        add_cotangent(g, i, unfit(share, like[k]))
+        transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
+        share = unfit(transpose(ct, *args, **params), like[k])
+        s = g[i]
+        g[i] = share if s is None else s + share
 
 
 def add_in_place(
@@ -209,11 +211,19 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
         return watch.swept(
             lambda: sweep(tape, inputs, seeds), lambda: blame_tape(watch, tape, inputs, seeds)
         )
-    with quiet():
-        guarded = any(getattr(ct, "kind", "") == "duck" for _, ct in seeds)
+    token = ignore()
+    try:
+        guarded = False
+        for _, ct in seeds:
+            guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
         out = _sweep(tape, inputs, seeds, guarded)
-        if not guarded and any(c is not None and has_nan(c) for c in out):
-            out = _sweep(tape, inputs, seeds, True)
+        if not guarded:
+            for c in out:
+                if c is not None and has_nan(c):
+                    out = _sweep(tape, inputs, seeds, True)
+                    break
+    finally:
+        restore(token)
     if free:
         tape.clear()
     return out
@@ -222,9 +232,11 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
 def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool) -> list[Any]:
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
+    last = -1
     for i, ct in seeds:
         add_cotangent(g, i, ct)
-    for k in range(max((i for i, _ in seeds), default=-1), inputs - 1, -1):
+        last = max(last, i)
+    for k in range(last, inputs - 1, -1):
         ct = g[k]
         if ct is not None:
             g[k] = None

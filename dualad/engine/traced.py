@@ -78,8 +78,17 @@ class Spec:
         return f"{np.dtype(self.dtype).name}[{','.join(map(str, self.shape))}]"
 
 
+#: The Spec of the scalars that most scalars are.
+SCALARS = {np.float64: Spec((), FLOAT64), float: Spec((), FLOAT64), int: Spec((), np.dtype(int))}
+
+
 def spec_of(x: Any) -> Spec:
     """The Spec of any value: traced, array, scalar or Spec."""
+    if type(x) is np.ndarray:
+        return Spec(x.shape, x.dtype)
+    known = SCALARS.get(type(x))
+    if known is not None and (known.dtype is FLOAT64 or -(2**63) <= x < 2**63):
+        return known
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         return Spec(x.shape, x.dtype)
     a = np.asarray(x)
@@ -133,9 +142,11 @@ class TracedArray:
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         for t in types:
+            if t is np.ndarray:
+                continue
             if hasattr(t, "__dualad_face__"):
                 return NotImplemented
-            if t is not np.ndarray and not issubclass(t, TracedArray):
+            if not issubclass(t, TracedArray):
                 error = foreign(t, f"an argument of {name_of(func)}")
                 args, kwargs = with_values(t, args, error), with_values(t, kwargs, error)
         rule = FUNCTIONS[func]
@@ -368,6 +379,8 @@ def lost(what: str, remedy: str) -> LostDerivativeError:
 
 def as_operand(x: Any) -> Any:
     """What an operation may meet beside a traced value: object arrays and lists are stacked."""
+    if isinstance(x, TracedArray):
+        return x
     if isinstance(x, np.ndarray):
         if type(x) is not np.ndarray:
             return plain_array(x, "an operand")

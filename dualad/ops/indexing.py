@@ -167,10 +167,11 @@ def _getitem(x: Any, index: tuple) -> Any:
 def scatter_add(values: Any, index: Any, shape: Any) -> Any:
     """Zeros of the given shape with the values added at an index."""
     out = np.zeros(shape, values.dtype)
-    if any(isinstance(k, np.ndarray) for k in index):
-        np.add.at(out, index, values)
-    else:
-        out[index] = values
+    for k in index:
+        if isinstance(k, np.ndarray):
+            np.add.at(out, index, values)
+            return out
+    out[index] = values
     return out
 
 
@@ -182,10 +183,11 @@ def write_at(x: Any, v: Any, index: Any) -> Any:
 
 
 def _add_into(out: np.ndarray, ct: Any, index: tuple) -> None:
-    if any(map(is_array, index)):
-        np.add.at(out, index, ct)
-    else:
-        out[index] += ct
+    for k in index:
+        if is_array(k):
+            np.add.at(out, index, ct)
+            return
+    out[index] += ct
 
 
 def _getitem_batch(args: tuple, mine: tuple, index: tuple) -> Any:

@@ -14,12 +14,20 @@ import numpy as np
 
 from ..engine.inplace import store
 from ..engine.primitive import Linear
-from ..engine.traced import Spec, TracedArray, as_operand
+from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
 from .indexing import getitem
 from .registry import function
-from .structure import axis_of, broadcast, np_moveaxis, np_reshape
+from .structure import axis_of, np_moveaxis, np_reshape, spread
 
 __all__ = ["arrays_of", "concat", "stack"]
+
+
+FULL = slice(None)
+
+
+def entries(ct: Any, index: tuple) -> Any:
+    """A part of a cotangent; that of a plain array without asking who handles it."""
+    return ct[index] if type(ct) is np.ndarray else getitem(ct, index=index)
 
 
 # --- concatenation ---------------------------------------------------------------------------
@@ -30,18 +38,22 @@ def _cut(ct: Any, k: int, *xs: Any, axis: int) -> Any:
 
 
 def _cut_all(ct: Any, parents: tuple, *xs: Any, axis: int) -> Iterator[tuple[int, Any]]:
-    start, before, behind = 0, (slice(None),) * axis, (slice(None),) * (ct.ndim - axis - 1)
+    start, before, behind = 0, (FULL,) * axis, (FULL,) * (len(ct.shape) - axis - 1)
     for k, (x, i) in enumerate(zip(xs, parents, strict=False)):
         stop = start + x.shape[axis]
         if i is not None:
-            yield k, getitem(ct, index=(*before, slice(start, stop), *behind))
+            yield k, entries(ct, (*before, slice(start, stop), *behind))
         start = stop
 
 
 def _concat_batch(args: tuple, mine: tuple, axis: int) -> Any:
+    return concat(*batched_all(args, mine), axis=axis + 1)
+
+
+def batched_all(args: tuple, mine: tuple) -> list[Any]:
+    """The arguments with the batch axis in front, also those that are the same for all entries."""
     n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
-    full = [a if m else broadcast(a, shape=(n, *a.shape)) for a, m in zip(args, mine, strict=True)]
-    return concat(*full, axis=axis + 1)
+    return [a if m else spread(a, (n, *a.shape)) for a, m in zip(args, mine, strict=True)]
 
 
 def _concat_spec(*xs: Any, axis: int) -> Spec:
@@ -67,19 +79,18 @@ concat = Linear(
 
 
 def _layer(ct: Any, k: int, *xs: Any, axis: int) -> Any:
-    return getitem(ct, index=(*(slice(None),) * axis, k))
+    return entries(ct, (*(FULL,) * axis, k))
 
 
 def _layers(ct: Any, parents: tuple, *xs: Any, axis: int) -> Iterator[tuple[int, Any]]:
+    before = (FULL,) * axis
     for k, i in enumerate(parents):
         if i is not None:
-            yield k, _layer(ct, k, axis=axis)
+            yield k, entries(ct, (*before, k))
 
 
 def _stack_batch(args: tuple, mine: tuple, axis: int) -> Any:
-    n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
-    full = [a if m else broadcast(a, shape=(n, *a.shape)) for a, m in zip(args, mine, strict=True)]
-    return stack(*full, axis=axis + 1)
+    return stack(*batched_all(args, mine), axis=axis + 1)
 
 
 def _stack_spec(*xs: Any, axis: int) -> Spec:
@@ -87,8 +98,16 @@ def _stack_spec(*xs: Any, axis: int) -> Spec:
     return Spec(shape, np.result_type(*(x.dtype for x in xs)))
 
 
+def _stack(*xs: Any, axis: int) -> Any:
+    if axis == 0:
+        return np.array(xs)
+    shape = xs[0].shape
+    shape = (*shape[:axis], 1, *shape[axis:])
+    return np.concatenate([x.reshape(shape) for x in xs], axis)
+
+
 stack = Linear(
-    lambda *xs, axis: np.array(xs) if axis == 0 else np.stack(xs, axis),
+    _stack,
     _layer,
     joint=True,
     variadic=True,
@@ -140,7 +159,13 @@ def arrays_of(xs: Any) -> list[Any]:
     """A sequence of array-likes as values the engine computes with."""
     if isinstance(xs, (TracedArray, np.ndarray)):
         return [xs[k] for k in range(xs.shape[0])]
-    return [x if isinstance(x, TracedArray) else np.asarray(x) for x in map(as_operand, xs)]
+    out = []
+    for x in xs:
+        if not isinstance(x, TracedArray) and (type(x) is not np.ndarray or x.dtype is OBJECT):
+            x = as_operand(x)
+            x = x if isinstance(x, TracedArray) else np.asarray(x)
+        out.append(x)
+    return out
 
 
 @function(np.concatenate)
@@ -160,15 +185,18 @@ def np_concatenate(
         parts, axis = [np.ravel(p) for p in parts], 0
     if not parts:
         raise ValueError("need at least one array to concatenate")
-    if any(p.ndim == 0 for p in parts):
+    shapes = [p.shape for p in parts]
+    if () in shapes:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = axis_of(axis, parts[0].ndim)
-    for p in parts[1:]:
-        a, b = list(parts[0].shape), list(p.shape)
-        if len(a) != len(b) or a[:axis] + a[axis + 1 :] != b[:axis] + b[axis + 1 :]:
+    a = shapes[0]
+    axis = axis_of(axis, len(a))
+    for b in shapes:
+        if len(a) != len(b) or (
+            len(a) > 1 and (a[:axis] != b[:axis] or a[axis + 1 :] != b[axis + 1 :])
+        ):
             raise ValueError(
                 f"all the input array dimensions except for the concatenation axis must match "
-                f"exactly, got shapes {[q.shape for q in parts]} along axis {axis}"
+                f"exactly, got shapes {shapes} along axis {axis}"
             )
     joined = concat(*parts, axis=axis)
     return joined if dtype is None else joined.astype(dtype)
@@ -181,11 +209,10 @@ def np_stack(
     parts = arrays_of(arrays)
     if not parts:
         raise ValueError("need at least one array to stack")
-    if len({p.shape for p in parts}) != 1:
-        raise ValueError(
-            f"all input arrays must have the same shape, got {[p.shape for p in parts]}"
-        )
-    joined = stack(*parts, axis=axis_of(axis, parts[0].ndim + 1))
+    shapes = [p.shape for p in parts]
+    if shapes.count(shapes[0]) != len(shapes):
+        raise ValueError(f"all input arrays must have the same shape, got {shapes}")
+    joined = stack(*parts, axis=axis_of(axis, len(shapes[0]) + 1))
     joined = joined if dtype is None else joined.astype(dtype)
     return joined if out is None else store(out, joined)
 

@@ -104,7 +104,7 @@ running_minimum = _running(np.minimum)
 def _accumulate(primitive: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     a = prepared(a, dtype, True, None)
     if axis is None:
-        a, axis = np.ravel(a), 0
+        a, axis = a if a.ndim == 1 else np.ravel(a), 0
     result = primitive(a, axis=axis_of(axis, a.ndim))
     return result if out is None else store(out, result)
 

@@ -16,7 +16,7 @@ from ..engine.inplace import store
 from ..engine.primitive import Linear, Opaque, align
 from ..engine.traced import Spec, TracedArray, as_operand, raw
 from .elementwise import elementwise
-from .indexing import index
+from .indexing import getitem, index
 from .registry import function, kinks
 from .structure import axes_of, axis_of
 
@@ -196,10 +196,12 @@ def along_axis(at: Any, shape: tuple, axis: int) -> tuple:
     """The key that picks one entry along an axis at each place: x[key] is take_along_axis."""
     if at.ndim != len(shape):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    key = [
-        np.reshape(np.arange(n), (n,) + (1,) * (len(shape) - k - 1)) for k, n in enumerate(shape)
-    ]
-    return (*key[:axis], at, *key[axis + 1 :])
+    return tuple(
+        [
+            at if k == axis else np.arange(n).reshape((n,) + (1,) * (len(shape) - k - 1))
+            for k, n in enumerate(shape)
+        ]
+    )
 
 
 @function(np.take_along_axis)
@@ -269,10 +271,13 @@ def _flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
 
 def _order(x: Any, axis: int) -> Any:
     """The order that sorts x; equal entries keep theirs, by a stable sort where there are any."""
-    order = np.argsort(x, axis)
-    ordered = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
-    if np.any(ordered[..., 1:] == ordered[..., :-1]):
-        return np.argsort(x, axis, kind="stable")
+    order = x.argsort(axis)
+    if x.ndim == 1:
+        ordered = x[order]
+    else:
+        ordered = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
+    if (ordered[..., 1:] == ordered[..., :-1]).any():
+        return x.argsort(axis, kind="stable")
     return order
 
 
@@ -288,7 +293,9 @@ def np_sort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
     a, axis = _flat_if_none(a, axis)
-    return np.take_along_axis(a, sorting_order(a, axis=axis), axis)
+    at = sorting_order(a, axis=axis)
+    key = along_axis(at, a.shape, axis)
+    return index(a, key) if isinstance(at, TracedArray) else getitem(a, index=key)
 
 
 @function(np.sort_complex)

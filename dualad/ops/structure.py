@@ -17,7 +17,7 @@ import numpy as np
 from ..engine.guard import either_zero_wins_raw, zero_wins_raw
 from ..engine.inplace import layout, link
 from ..engine.primitive import Linear, align
-from ..engine.shape import BOUND, sum_to
+from ..engine.shape import BOUND, FEW, sum_to
 from ..engine.traced import Spec, TracedArray, raw
 from .indexing import getitem
 from .registry import function
@@ -61,8 +61,16 @@ def _full_shape(x: Any, shape: Any) -> tuple[int, ...]:
     return shape
 
 
+def inverse(axes: tuple) -> tuple:
+    """The permutation that undoes a permutation of axes."""
+    out = [0] * len(axes)
+    for k, a in enumerate(axes):
+        out[a] = k
+    return tuple(out)
+
+
 reshape = Linear(
-    lambda x, shape: np.reshape(x, shape),
+    lambda x, shape: x.reshape(shape),
     lambda ct, x, shape: reshape(ct, shape=x.shape),
     batch=lambda args, mine, shape: reshape(args[0], shape=(args[0].shape[0], *shape)),
     spec=lambda x, shape: Spec(shape, x.dtype),
@@ -70,8 +78,8 @@ reshape = Linear(
     name="reshape",
 )
 transpose = Linear(
-    lambda x, axes: np.transpose(x, axes),
-    lambda ct, x, axes: transpose(ct, axes=tuple(np.argsort(axes).tolist())),
+    lambda x, axes: x.transpose(axes),
+    lambda ct, x, axes: transpose(ct, axes=inverse(axes)),
     batch=lambda args, mine, axes: transpose(args[0], axes=(0, *(a + 1 for a in axes))),
     spec=lambda x, axes: Spec(tuple(x.shape[a] for a in axes), x.dtype),
     show=lambda x, axes: f"np.transpose({x}, {axes})",
@@ -99,12 +107,22 @@ broadcast = Linear(
 )
 
 
+def spread(x: Any, shape: tuple[int, ...]) -> Any:
+    """x broadcast to a shape, for rules: a small plain array is copied."""
+    if type(x) in (np.ndarray, np.float64) and math.prod(shape) <= FEW:
+        out = np.empty(shape, x.dtype)
+        out[...] = x
+        return out
+    return broadcast(x, shape=shape)
+
+
 def _spread(ct: Any, x: Any, axes: tuple) -> Any:
     """The transpose of a sum over axes."""
+    shape = x.shape
     if not ct.shape:
-        return broadcast(ct, shape=x.shape)
-    kept = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
-    return broadcast(ct if ct.shape == kept else reshape(ct, shape=kept), shape=x.shape)
+        return spread(ct, shape)
+    kept = tuple([1 if k in axes else n for k, n in enumerate(shape)])
+    return spread(ct if ct.shape == kept else reshape(ct, shape=kept), shape)
 
 
 sum_axes = Linear(
@@ -169,7 +187,11 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 def _shares_memory(base: Any, view: Any) -> bool:
     """Whether NumPy gave a view, and not a copy; a linear variable has no memory to ask."""
     a, b = raw(base), raw(view)
-    return isinstance(a, Spec) or (isinstance(a, np.ndarray) and np.may_share_memory(a, b))
+    if isinstance(a, Spec):
+        return True
+    if type(a) is np.ndarray is type(b) and (b.base is a or b.base is a.base is not None):
+        return True
+    return isinstance(a, np.ndarray) and np.may_share_memory(a, b)
 
 
 def _undo_reshape(base: Any, value: Any) -> Any:
@@ -177,7 +199,7 @@ def _undo_reshape(base: Any, value: Any) -> Any:
 
 
 def _undo_transpose(base: Any, value: Any, axes: tuple) -> Any:
-    return transpose(value, axes=tuple(np.argsort(axes).tolist()))
+    return transpose(value, axes=inverse(axes))
 
 
 def read_only(base: Any, value: Any) -> Any:
@@ -232,23 +254,24 @@ def np_reshape(
     a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None
 ) -> Any:
     shape = _full_shape(a, newshape if shape is None else shape)
-    if math.prod(shape) != a.size:
+    if math.prod(shape) != math.prod(a.shape):
         raise ValueError(f"cannot reshape array of size {a.size} into shape {shape}")
     if copy:
         a = np_copy(a)
-    if _is_fortran(a, order):
+    if order != "C" and _is_fortran(a, order):
         return np_transpose(np_reshape(np_transpose(a), shape[::-1]))
     return a if shape == a.shape else _reshaped(a, shape)
 
 
 @function(np.transpose)
 def np_transpose(a: Any, axes: Any = None) -> Any:
+    n = a.ndim
     if axes is None:
-        axes = tuple(range(a.ndim))[::-1]
-    axes = tuple(axis_of(k, a.ndim) for k in axes)
-    if sorted(axes) != list(range(a.ndim)):
+        return a if n < 2 else _permuted(a, tuple(range(n - 1, -1, -1)))
+    axes = tuple([axis_of(k, n) for k in axes])
+    if sorted(axes) != list(range(n)):
         raise ValueError("axes don't match array")
-    return a if a.ndim < 2 else _permuted(a, axes)
+    return a if n < 2 else _permuted(a, axes)
 
 
 @function(np.matrix_transpose)

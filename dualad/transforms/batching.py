@@ -12,7 +12,7 @@ from ..engine.level import Level
 from ..engine.traced import TracedArray, as_value
 from ..engine.tree import Tree, flatten
 from ..errors import ArgumentError, ShapeError, StructureError
-from .boundary import outputs_of, rebuild, restore
+from .boundary import face_of, outputs_of, rebuild, restore
 
 __all__ = ["Vectorized", "vmap"]
 
@@ -95,12 +95,14 @@ class Vectorized:
             leaves += part
             trees.append(tree)
         axes = self._axes(args, trees)
-        faces = [getattr(x, "__dualad_face__", None) for x in leaves]
+        faces = [face_of(x) for x in leaves]
         values = [
             x if a is None else _in_front(_value(x, f, k), a, k)
             for k, (x, f, a) in enumerate(zip(leaves, faces, axes, strict=True))
         ]
         n = _batch_size(values, axes)
+        if self.chunk_size is None:
+            return _join([self._run(trees, values, axes, faces, n, kwargs)])
         step = min(self.chunk_size or max(n, 1), max(n, 1))
         parts = [
             self._run(
@@ -119,6 +121,8 @@ class Vectorized:
         if not args:
             raise MappingError("vmap got no inputs: it needs at least one positional argument")
         given = self.in_axes
+        if type(given) is int:
+            return [given] * sum([tree.size for tree in trees])
         if isinstance(given, (int, np.integer)) or given is None:
             given = (given,) * len(args)
         if not isinstance(given, (tuple, list)) or len(given) != len(args):
@@ -171,22 +175,23 @@ def _wrap(value: Any, face: Any) -> Any:
 
 
 def _in_front(x: Any, axis: int, k: int) -> Any:
-    if not -x.ndim <= axis < x.ndim:
+    n = x.ndim
+    if not -n <= axis < n:
         raise ShapeError(f"argument leaf {k} of shape {x.shape} has no axis {axis} to map over")
-    return x if axis % x.ndim == 0 else np.moveaxis(x, axis, 0)
+    return x if axis % n == 0 else np.moveaxis(x, axis, 0)
 
 
 def _batch_size(values: list, axes: list) -> int:
-    sizes = {
-        k: v.shape[0] for k, (v, a) in enumerate(zip(values, axes, strict=True)) if a is not None
-    }
+    sizes = [v.shape[0] for v, a in zip(values, axes, strict=True) if a is not None]
     if not sizes:
         raise MappingError(
             "vmap needs at least one mapped argument: every entry of in_axes is None"
         )
-    if len(set(sizes.values())) > 1:
-        raise ShapeError(f"the mapped axes have different lengths, by argument leaf: {sizes}")
-    return next(iter(sizes.values()))
+    if sizes.count(sizes[0]) < len(sizes):
+        mapped = [k for k, a in enumerate(axes) if a is not None]
+        given = dict(zip(mapped, sizes, strict=True))
+        raise ShapeError(f"the mapped axes have different lengths, by argument leaf: {given}")
+    return sizes[0]
 
 
 def _cut(value: Any, axis: int | None, start: int, stop: int) -> Any:

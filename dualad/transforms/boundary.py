@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batched import Batched
 from ..engine.dual import Dual
 from ..engine.duck import Duck, duck_under
 from ..engine.recorded import Recorded
@@ -23,7 +24,12 @@ __all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "tangents_for"]
 
 
 F64 = np.dtype(np.float64)
-LEAF_TYPES.update((Dual, Recorded))
+LEAF_TYPES.update((Batched, Dual, Recorded))
+
+
+def face_of(x: Any) -> Any:
+    """The face that a value has to the user; a traced array has none but itself."""
+    return None if isinstance(x, TracedArray) else getattr(x, "__dualad_face__", None)
 
 
 class Input:
@@ -36,7 +42,7 @@ class Input:
         if type(x) is np.ndarray and x.dtype is F64:  # what most are
             self.face, self.kind, self.value = None, np.ndarray, x
             return
-        self.face = getattr(x, "__dualad_face__", None)
+        self.face = face_of(x)
         self.kind = type(x)
         value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
         if isinstance(value, TracedArray):
@@ -73,6 +79,8 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     """A plain result as the caller's kind: a float for a float, a Tensor for a Tensor."""
     if face is not None:
         return face.wrap(value)
+    if kind is np.float64 and type(value) is np.float64:
+        return value
     if isinstance(value, Buffer):
         value = value.primal
     if isinstance(value, TracedArray):
@@ -86,10 +94,13 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
 
 def own(value: Any, given: Sequence[Any]) -> Any:
     """A result the caller may write to: not read only, sharing no memory with what was given."""
-    if type(value) is np.ndarray and (
-        not value.flags.writeable or any(np.may_share_memory(value, g) for g in given)
-    ):
+    if type(value) is not np.ndarray:
+        return value
+    if not value.flags.writeable:
         return value.copy()
+    for g in given:
+        if type(g) is not np.float64 and np.may_share_memory(value, g):
+            return value.copy()
     return value
 
 
@@ -98,6 +109,10 @@ def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], l
     inputs: list[Input] = []
     trees: list[Tree] = []
     for arg, name in zip(args, names, strict=True):
+        if type(arg) in LEAF_TYPES:
+            inputs.append(Input(arg, name))
+            trees.append(LEAF_TREE)
+            continue
         leaves, tree = flatten(arg)
         many = not (len(leaves) == 1 and leaves[0] is arg)
         inputs += [
@@ -114,6 +129,10 @@ def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
         return [trees[0].unflatten(leaves)]
     out, k = [], 0
     for tree in trees:
+        if tree is LEAF_TREE:
+            out.append(leaves[k])
+            k += 1
+            continue
         out.append(tree.unflatten(leaves[k : k + tree.size]))
         k += tree.size
     return out
@@ -121,15 +140,18 @@ def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
 
 def outputs_of(out: Any, what: str = "the output") -> tuple[list[Any], Tree, list[Any]]:
     """The leaves of what a function returned as engine values, the structure, and their faces."""
-    if type(out) in LEAF_TYPES and isinstance(out, TracedArray):
-        return [_open(out)], LEAF_TREE, [None]
+    if type(out) in LEAF_TYPES:
+        if isinstance(out, TracedArray):
+            return [_open(out)], LEAF_TREE, [None]
+        if type(out) is np.float64:
+            return [out], LEAF_TREE, [None]
     leaves, tree = flatten(out)
-    faces = [getattr(x, "__dualad_face__", None) for x in leaves]
-    values = [
-        f.unwrap(x) if f is not None else as_value(x, what)
-        for x, f in zip(leaves, faces, strict=True)
-    ]
-    return [_open(v) for v in values], tree, faces
+    faces, values = [], []
+    for x in leaves:
+        face = face_of(x)
+        faces.append(face)
+        values.append(_open(face.unwrap(x) if face is not None else as_value(x, what)))
+    return values, tree, faces
 
 
 def _open(value: Any) -> Any:
@@ -153,7 +175,11 @@ def tangents_for(
 
 def match(t: Any, like: Any, what: str) -> Any:
     """A tangent or cotangent as an engine value of the shape and dtype of `like`."""
-    face = getattr(t, "__dualad_face__", None)
+    if type(t) is np.ndarray and t.dtype is F64 and type(like) is Input:
+        if type(like.value) is np.ndarray and like.value.dtype is F64:  # what most are
+            if t.shape == like.value.shape:
+                return t
+    face = face_of(t)
     value = face.unwrap(t) if face is not None else as_value(t, what)
     if isinstance(value, Buffer):
         value = value.primal

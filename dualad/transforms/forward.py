@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -53,7 +54,7 @@ def jvp(
         raise ArgumentError(
             f"jvp got {len(primals)} primals and {len(tangents)} tangents: one tangent per primal"
         )
-    inputs, trees = inputs_of(primals, [f"primal {k}" for k in range(len(primals))])
+    inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
     moves = tangents_for(inputs, trees, tangents, "tangent")
     with Level("jvp") as level:
         duals = [i.wrap(make_dual(level, i.value, t)) for i, t in zip(inputs, moves, strict=True)]
@@ -62,13 +63,18 @@ def jvp(
         out, tree, faces = outputs_of(result)
         pairs = [push(level, v, strict) for v in out]
         aux = strip(level, aux)
-    primal = tree.unflatten(
-        [restore(p, type(p), f) for (p, _), f in zip(pairs, faces, strict=True)]
-    )
-    tangent = tree.unflatten(
-        [restore(own(t, moves), type(t), f) for (_, t), f in zip(pairs, faces, strict=True)]
-    )
+    primal_leaves, tangent_leaves = [], []
+    for (p, t), face in zip(pairs, faces, strict=True):
+        primal_leaves.append(restore(p, type(p), face))
+        tangent_leaves.append(restore(own(t, moves), type(t), face))
+    primal, tangent = tree.unflatten(primal_leaves), tree.unflatten(tangent_leaves)
     return (primal, tangent, aux) if has_aux else (primal, tangent)
+
+
+@functools.lru_cache(maxsize=64)
+def numbered(what: str, n: int) -> tuple[str, ...]:
+    """The names of n arguments."""
+    return tuple([f"{what} {k}" for k in range(n)])
 
 
 def arguments(x: Any, name: str) -> tuple:
@@ -129,25 +135,29 @@ def basis(like: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:
     """Rows lo to hi of the identity over all entries of several arrays, cut into their shapes."""
     out, start = [], 0
     for x in like:
-        size = math.prod(x.shape)
+        shape = x.shape
+        size = math.prod(shape)
         rows = np.zeros((hi - lo, size), x.dtype)
         first, last = max(lo, start), min(hi, start + size)
         if first < last:
-            k = np.arange(first, last)
-            rows[k - lo, k - start] = 1
-        out.append(rows.reshape((hi - lo, *x.shape)))
+            at, step = (first - lo) * size + first - start, size + 1
+            rows.reshape(-1)[at : at + (last - first - 1) * step + 1 : step] = 1
+        out.append(rows if len(shape) == 1 else rows.reshape((hi - lo, *shape)))
         start += size
     return out
 
 
 def split_columns(rows: Any, inputs: Sequence[Any]) -> list[Any]:
     """Tangents of one output, (n, *out), as one block (*out, *in) per input."""
-    moved = np.moveaxis(rows, 0, -1)
+    n = rows.ndim
+    moved = rows if n == 1 else rows.transpose((*range(1, n), 0))
+    lead = moved.shape[:-1]
     blocks, start = [], 0
     for i in inputs:
-        size = math.prod(i.shape)
-        part = moved[..., start : start + size]
-        blocks.append(np.reshape(part, (*moved.shape[:-1], *i.shape)))
+        shape = i.shape
+        size = math.prod(shape)
+        part = moved if len(inputs) == 1 else moved[..., start : start + size]
+        blocks.append(part if len(shape) == 1 else part.reshape((*lead, *shape)))
         start += size
     return blocks
 
@@ -162,6 +172,8 @@ def zero_like(value: Any) -> Any:
 
 def strip(level: Level, aux: Any, kept: Callable[[Any], Any] = lambda v: v) -> Any:
     """Auxiliary results without the derivative that a level tracks of them."""
+    if aux is None:
+        return None
     leaves, tree = flatten(aux)
     return tree.unflatten([_strip(level, x, kept) for x in leaves])
 

@@ -63,7 +63,7 @@ class _Jacobian(_Differentiator):
         return tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
 
     def _check_dtypes(self, inputs: list[Input]) -> None:
-        if any(i.dtype.kind == "c" for i in inputs) and not self.holomorphic:
+        if not self.holomorphic and any(i.value.dtype.kind == "c" for i in inputs):
             raise ShapeError(
                 "a Jacobian with respect to a complex argument is defined for holomorphic "
                 "functions: pass holomorphic=True, or differentiate with respect to real and "
@@ -74,6 +74,8 @@ class _Jacobian(_Differentiator):
         raise NotImplementedError
 
     def _chunks(self, n: int) -> list[tuple[int, int]]:
+        if self.chunk_size is None:
+            return [(0, n)]
         step = self.chunk_size or max(n, 1)
         return [(lo, min(lo + step, n)) for lo in range(0, n, step)] or [(0, 0)]
 

@@ -17,7 +17,7 @@ from ..engine.recorded import Recorded, recorded
 from ..engine.shape import fit
 from ..engine.tape import pull_custom, push_tape, sweep
 from ..engine.traced import Spec, spec_of
-from ..engine.tree import flatten, flatten_like
+from ..engine.tree import LEAF_TREE, flatten, flatten_like
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import Input, inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
@@ -34,6 +34,9 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+ONE = np.float64(1.0)
+ARGUMENT = ("argument 0",)
 
 
 #: How often a linearized function is applied by its tape, before its program is written.
@@ -351,6 +354,8 @@ class _Differentiator:
 
 def selected(argnums: Any, n: int) -> tuple[int, ...]:
     """argnums as a tuple of positions among n arguments."""
+    if type(argnums) is int and 0 <= argnums < n:
+        return (argnums,)
     nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for k in nums:
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
@@ -397,7 +402,7 @@ class ValueAndGradient(_Differentiator):
             "grad",
             fixing(self.f, args, nums, kwargs),
             [args[k] for k in nums],
-            [f"argument {k}" for k in nums],
+            ARGUMENT if nums == (0,) else [f"argument {k}" for k in nums],
             self.has_aux,
         )
         if not run.inputs:
@@ -419,6 +424,8 @@ class Gradient(ValueAndGradient):
 
 def one(run: Recording) -> Any:
     """The cotangent 1 of a scalar real output."""
+    if run.out_tree is LEAF_TREE and type(run.out[0]) is np.float64:
+        return ONE
     if len(run.out) != 1 or run.out_tree.describe() != "*":
         raise ShapeError(
             f"grad needs a function with one scalar output, this one returned "
@@ -435,7 +442,9 @@ def one(run: Recording) -> Any:
             "grad needs a real output, this function returned a complex number: take its real "
             "part or modulus, or use vjp with a cotangent"
         )
-    return np.ones((), out.dtype)[()] if np.dtype(out.dtype).kind == "f" else np.float64(1.0)
+    if out.dtype == np.float64 or np.dtype(out.dtype).kind != "f":
+        return ONE
+    return np.ones((), out.dtype)[()]
 
 
 def value_and_grad(

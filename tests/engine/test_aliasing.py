@@ -1,5 +1,6 @@
 """Memory that the user writes to: what a recorded operation keeps, what is a copy, what a view."""
 
+import gc
 import time
 
 import numpy as np
@@ -151,9 +152,13 @@ def test_the_gradient_of_a_stack_takes_time_in_proportion_to_its_parts():
     def seconds(n):
         best = np.inf
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             dualad.grad(lambda x: np.sum(np.stack([v * 2.0 for v in x])))(np.ones(n))
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
-    assert seconds(4000) < 12 * seconds(1000)
+    gc.disable()  # a collection takes as long as the process has objects, of other tests too
+    try:
+        assert seconds(4000) < 12 * seconds(1000)
+    finally:
+        gc.enable()
