@@ -100,7 +100,7 @@ def inverse_of_lower(x: np.ndarray) -> np.ndarray:
 
 
 def _by_halves(x: np.ndarray) -> np.ndarray:
-    out = np.zeros(x.shape, x.dtype)
+    out = np.zeros_like(x, order="C")
     _fill(out, x)
     return out
 

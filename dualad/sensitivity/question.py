@@ -100,7 +100,7 @@ def scales(chosen: Parameters, pscale: Mapping[str, float] | None) -> np.ndarray
         warn(
             f"{', '.join(zero)} is 0, which says nothing about its scale: the sensitivity is "
             f"controlled as for a scale of 1; pscale={{{zero[0]!r}: ...}} gives another",
-            stacklevel=4,
+            stacklevel=3,
         )
     out = np.array([given.get(name, abs(value) or 1.0) for name, value in chosen.items()], float)
     if not (np.isfinite(out) & (out > 0)).all():

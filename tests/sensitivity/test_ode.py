@@ -399,3 +399,9 @@ def test_units_go_to_the_result():
     assert (r.units("A"), r.integrals.units("dose"), r.time_unit) == ("mol", "mol s", "s")
     with pytest.raises(ds.SensitivityError, match="no state, output or integral 'B'"):
         ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 1.0), units={"B": "mol"})
+
+
+def test_the_warning_of_a_parameter_that_is_0_is_of_the_caller_s_line():
+    with pytest.warns(ds.SensitivityWarning, match="says nothing about its scale") as said:
+        ds.ode(lambda t, y, p: p.c - y, [1.0], {"c": 0.0}, (0.0, 1.0))
+    assert said[0].filename == __file__

@@ -201,6 +201,10 @@ def test_functions_in_assumptions():
     )
     norm = {"shapes": {"v": 2}, "assume": "abs(v) < 1"}
     assert prove(lambda v: np.sum(np.abs(v - 1)), lambda v: -np.ones(2), **norm)
+
+
+@pytest.mark.slow
+def test_inside_a_circle():
     inside = lambda x, y: np.sqrt(1 - x**2 - y**2)
     slopes = lambda x, y: (-x / inside(x, y), -y / inside(x, y))
     assert prove(inside, slopes, assume="x**2 + y**2 < 1")

@@ -17,7 +17,16 @@ def test_there_is_a_file_for_each_verdict():
     assert {case.expect for _, case in CASES} == set(VERDICTS)
 
 
-@pytest.mark.parametrize("file, case", CASES, ids=lambda v: getattr(v, "name", v))
+#: What takes seconds, and is shown in docs/verification.md as well.
+LONG = {"logsumexp", "ratio"}
+
+
+def by_cost(cases):
+    """The cases, with those that take long as slow tests."""
+    return [pytest.param(f, c, marks=pytest.mark.slow if c.name in LONG else ()) for f, c in cases]
+
+
+@pytest.mark.parametrize("file, case", by_cost(CASES), ids=lambda v: getattr(v, "name", v))
 def test_the_verdict_is_the_one_that_the_file_expects(file, case):
     proof = prove(case.subject, **case.options)
     assert proof.verdict == VERDICTS[case.expect], proof.table()
