@@ -114,8 +114,31 @@ def pull_elementwise(
     for k, i in enumerate(parents):
         if i is not None:
             d = primitive.coefficient(k, out, args)
-            share = scaled(ct, conjugate(d), primitive, product)
+            if type(d) is float and d == -1.0:
+                add_cotangent(g, i, -unfit(ct, like[k]))
+                continue
+            share = None if product is not multiply else summed_product(ct, d, like[k])
+            if share is None:
+                share = scaled(ct, conjugate(d), primitive, product)
             add_cotangent(g, i, unfit(share, like[k]))
+
+
+def summed_product(ct: Any, d: Any, like: Spec) -> Any:
+    """Large ct * d, summed to the shape of an argument that was broadcast, in one pass.
+
+    None where the arrays are not plain float64 of one shape, or the last axis is summed, over
+    which NumPy adds in pairs, with less rounding error.
+    """
+    if type(ct) is not np.ndarray or type(d) is not np.ndarray or ct.size < LARGE:
+        return None
+    shape, last = ct.shape, ct.ndim - 1
+    if d.shape != shape or like.shape == shape or len(like.shape) != ct.ndim:
+        return None
+    if like.shape[last] != shape[last] or not (ct.dtype.char == d.dtype.char == "d"):
+        return None
+    axes = list(range(ct.ndim))
+    kept_axes = [k for k in axes if like.shape[k] == shape[k]]
+    return np.einsum(ct, axes, d, axes, kept_axes).reshape(like.shape)
 
 
 def push_elementwise(entry: tuple, v: Any, product: Callable[..., Any] = multiply) -> Any:

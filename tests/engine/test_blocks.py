@@ -9,6 +9,7 @@ import dualad
 from dualad.engine import codegen
 from dualad.engine.blocks import LARGE, Pool, blockwise
 from dualad.engine.primitive import PRIMITIVES, Elementwise
+from dualad.engine.tape import add_cotangent
 
 N = LARGE + 1234
 X = np.linspace(0.2, 0.8, N)
@@ -167,3 +168,27 @@ def test_a_cotangent_that_two_share_is_not_added_to_in_place():
         np.testing.assert_allclose(got, want, rtol=1e-15)
         kept.append(got)
     assert not np.shares_memory(*kept) and not np.shares_memory(kept[0], T)
+
+
+def test_shares_of_large_arrays_in_operands_that_were_broadcast():
+    r = np.random.default_rng(3)
+    a, x, b = r.normal(size=(20, 1, 10)), r.normal(size=(20, 200, 10)), r.normal(size=(20, 200, 1))
+    w = r.normal(size=x.shape)
+    f = lambda a, x, b: np.sum(w * (a * x - b * x)) - np.sum(w * (x - a))
+    by_a, by_x, by_b = dualad.grad(f, argnums=(0, 1, 2))(a, x, b)
+    np.testing.assert_allclose(by_a, np.sum(w * x + w, axis=1, keepdims=True), rtol=1e-11)
+    np.testing.assert_allclose(by_x, w * (a - b) - w, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(by_b, -np.sum(w * x, axis=2, keepdims=True), rtol=1e-11)
+
+
+def test_a_large_cotangent_is_added_to_in_place_only_where_nobody_else_holds_it():
+    g, more = [np.zeros(LARGE)], np.ones(LARGE)
+    mine = g[0].__array_interface__["data"]
+    add_cotangent(g, 0, more)
+    assert g[0].__array_interface__["data"] == mine
+    held = g[0]
+    add_cotangent(g, 0, more)
+    assert held[0] == 1 and g[0][0] == 2
+    view = g[0][1:]
+    add_cotangent(g, 0, more)
+    assert view[0] == 2 and g[0][0] == 3
