@@ -42,7 +42,8 @@ def test_what_else_a_file_may_say(write, tmp_path):
     more = 't_eval = [1.0]\nstates = ("a",)\nmethod = "BDF"\nrtol = 1e-4\nreference = "r.csv"\n'
     model = load(write(MODEL + more))
     assert model.options() == {
-        "y0": [1.0], "t_span": (0.0, 1.0), "t_eval": [1.0], "states": ("a",), "method": "BDF", "rtol": 1e-4,
+        "y0": [1.0], "t_span": (0.0, 1.0), "t_eval": [1.0], "states": ("a",), "method": "BDF",
+        "rtol": 1e-4,
     }  # fmt: skip
     assert model.reference_path == tmp_path.resolve() / "r.csv"
 
