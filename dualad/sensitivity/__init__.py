@@ -18,25 +18,25 @@ from .errors import (
     SensitivityError,
     SensitivityWarning,
 )
-from .events import Event, EventTimes
-from .fit import fit
-from .fit_result import FitResult
-from .fixed_point import fixed_point
-from .function import function
-from .linear_solve import linear_solve
-from .minimize import minimize
-from .ode import ode
-from .parameters import Parameter, Parameters
-from .propagate import gum_second_order, propagate
-from .propagated import Propagated
-from .result import Sensitivities, TimeSensitivities
-from .root import root
-from .sampling import ParameterSets, sample
-from .simulate import simulate
-from .steady_sensitivities import SteadySensitivities
-from .steady_state import steady_state
-from .tabular import Table
-from .times import Time
+from .fitting.fit import fit
+from .fitting.fit_result import FitResult
+from .functions.function import function
+from .functions.propagate import gum_second_order, propagate
+from .functions.sampling import ParameterSets, sample
+from .functions.simulate import simulate
+from .implicit.fixed_point import fixed_point
+from .implicit.linear_solve import linear_solve
+from .implicit.minimize import minimize
+from .implicit.root import root
+from .implicit.steady_state import steady_state
+from .integration.events import Event, EventTimes
+from .integration.ode import ode
+from .integration.times import Time
+from .parameters.parameters import Parameter, Parameters
+from .results.propagated import Propagated
+from .results.result import Sensitivities, TimeSensitivities
+from .results.steady_sensitivities import SteadySensitivities
+from .results.tabular import Table
 
 __all__ = [
     "CheckError",

@@ -27,10 +27,10 @@ from typing import Any
 
 from .ensembles.problem import Problem
 from .errors import ModelError, SensitivityError, unknown_name
-from .function import function
-from .ode import ode
-from .parameters import Parameters
-from .root import root
+from .functions.function import function
+from .implicit.root import root
+from .integration.ode import ode
+from .parameters.parameters import Parameters
 
 __all__ = ["ModelFile", "load"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .plots.files import check_picture, write_picture
 from .plots.time import time
-from .time_sensitivities import TimeSensitivities
+from .results.time_sensitivities import TimeSensitivities
 
 __all__ = ["check_picture", "save_time_courses"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from dualad import sensitivity as ds
 from dualad.sensitivity import CheckError, SensitivityError
-from dualad.sensitivity.differences import central, complex_step, extrapolated
+from dualad.sensitivity.results.differences import central, complex_step, extrapolated
 
 
 def model(p):

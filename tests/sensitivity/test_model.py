@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dualad.sensitivity import ModelError, Parameters
-from dualad.sensitivity.model import Model, state_vector
+from dualad.sensitivity.integration.model import Model, state_vector
 
 
 def tried(rhs, y=(1.0, 2.0), params=None):

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse
 
 from dualad import sensitivity as ds
-from dualad.sensitivity.blocks import Blocks, Factorised, Identity
-from dualad.sensitivity.index_sets import Traced
-from dualad.sensitivity.norms import BlockNorm, Tolerance
-from dualad.sensitivity.sparsity import Colouring, greedy
+from dualad.sensitivity.integration.blocks import Blocks, Factorised, Identity
+from dualad.sensitivity.integration.index_sets import Traced
+from dualad.sensitivity.integration.norms import BlockNorm, Tolerance
+from dualad.sensitivity.integration.sparsity import Colouring, greedy
 
 from .models import ROBERTSON, chain, chain_solution, robertson
 

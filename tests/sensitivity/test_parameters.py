@@ -7,7 +7,7 @@ import pytest
 
 from dualad import sensitivity as ds
 from dualad.sensitivity import Parameter, ParameterError, Parameters
-from dualad.sensitivity.parameters import ModelParameters
+from dualad.sensitivity.parameters.parameters import ModelParameters
 
 
 def test_order_names_and_values():

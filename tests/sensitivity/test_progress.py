@@ -2,8 +2,8 @@
 
 import io
 
-from dualad.sensitivity import progress
-from dualad.sensitivity.progress import Progress
+from dualad.sensitivity.integration import progress
+from dualad.sensitivity.integration.progress import Progress
 
 
 class Terminal(io.StringIO):

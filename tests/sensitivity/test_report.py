@@ -1,7 +1,7 @@
 """Text and CSV of a result."""
 
-from dualad.sensitivity import report
 from dualad.sensitivity.reference import Reference
+from dualad.sensitivity.results import report
 
 from .test_reference import result
 
@@ -54,4 +54,3 @@ def test_the_page_has_all_parts():
         "Radau: 3 steps, 7 right-hand sides with 14 tangents, 1 Jacobians, 2 LU, 0.50 s\n"
     )
     assert "difference" not in report.page(result())
-

@@ -5,7 +5,7 @@ import pytest
 
 from dualad import sensitivity as ds
 from dualad.sensitivity import Parameter, ParameterError, SensitivityError
-from dualad.sensitivity.sampling import as_sets
+from dualad.sensitivity.functions.sampling import as_sets
 
 P = {
     "k": Parameter(1.0, lower=0.5, upper=2.0),

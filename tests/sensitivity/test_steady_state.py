@@ -187,9 +187,9 @@ def test_robertsons_reaction_needs_its_total_and_time():
         a, b, c = p.k1 * y[0], p.k2 * y[1] * y[2], p.k3 * y[1] ** 2
         return np.stack([-a + b, a - b - c, c])
 
-    from dualad.sensitivity.conserved import found_totals
-    from dualad.sensitivity.equations import UserFunction
-    from dualad.sensitivity.unknowns import unknowns_of
+    from dualad.sensitivity.implicit.conserved import found_totals
+    from dualad.sensitivity.implicit.equations import UserFunction
+    from dualad.sensitivity.implicit.unknowns import unknowns_of
 
     p = ds.Parameters({"k1": 0.04, "k2": 1e4, "k3": 3e7})
     user = UserFunction(robertson, p, p.names, unknowns_of([1.0, 0.0, 0.0], p))

@@ -5,8 +5,8 @@ import pytest
 import sympy as sp
 
 from dualad.sensitivity import Parameters
-from dualad.sensitivity.model import Model
-from dualad.sensitivity.variational import VariationalSystem
+from dualad.sensitivity.integration.model import Model
+from dualad.sensitivity.integration.variational import VariationalSystem
 
 from .models import ROBERTSON, robertson
 

@@ -7,12 +7,12 @@ import argparse
 import numpy as np
 
 from ..errors import SensitivityError
+from ..functions.propagate import propagate
 from ..model_file import load
 from ..plots.files import write_picture
-from ..propagate import propagate
-from ..sensitivities import Sensitivities
-from ..tabular import Table
-from ..time_sensitivities import TimeSensitivities
+from ..results.sensitivities import Sensitivities
+from ..results.tabular import Table
+from ..results.time_sensitivities import TimeSensitivities
 from .request import posed, selected, with_units
 from .writing import as_text, checked_paths, put, said_warnings, tell
 

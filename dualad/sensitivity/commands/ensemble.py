@@ -12,9 +12,9 @@ import numpy as np
 from ..ensembles import Ensemble, ensemble
 from ..ensembles.problem import Problem
 from ..errors import ParameterError, unknown_name
+from ..functions.sampling import ParameterSets, sample
 from ..model_file import ModelFile, load
-from ..sampling import ParameterSets, sample
-from ..tabular import Table
+from ..results.tabular import Table
 from .number_file import read_numbers
 from .request import posed
 from .workers import workers

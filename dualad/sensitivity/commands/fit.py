@@ -6,11 +6,11 @@ import argparse
 import json
 
 from ..errors import SensitivityError
-from ..export import write
-from ..fit import fit
-from ..fit_result import FitResult
+from ..fitting.fit import fit
+from ..fitting.fit_result import FitResult
 from ..model_file import load
-from ..tabular import Table
+from ..results.export import write
+from ..results.tabular import Table
 from .data import data_of
 from .fit_picture import draw
 from .fitted_model import question

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..fit_result import FitResult
+from ..fitting.fit_result import FitResult
 from ..model_file import ModelFile
+from ..parameters.unit_text import named
 from ..plots.files import write_picture
 from ..plots.style import COLOURS, WIDTH, finish, new_figure, tidy_axes
-from ..unit_text import named
 from .fitted_model import Question
 
 __all__ = ["draw"]

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..ensembles.problem import Problem
 from ..errors import SensitivityError
-from ..function import function
-from ..function_model import is_result
+from ..functions.function import function
+from ..functions.function_model import is_result
+from ..integration.ode import ode
 from ..model_file import required_arguments
-from ..ode import ode
-from ..parameters import ModelParameters
-from ..time_sensitivities import TimeSensitivities
+from ..parameters.parameters import ModelParameters
+from ..results.time_sensitivities import TimeSensitivities
 from .data import Data
 
 __all__ = ["Question", "question"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ParameterError, SensitivityError, unknown_name
-from ..parameters import Parameter, Parameters
+from ..parameters.parameters import Parameter, Parameters
 
 __all__ = ["read_parameters", "written"]
 

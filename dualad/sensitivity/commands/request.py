@@ -13,9 +13,9 @@ import numpy as np
 from ..ensembles.problem import Problem
 from ..errors import ParameterError, SensitivityError, unknown_name
 from ..model_file import ModelFile
-from ..parameters import Parameters
-from ..sensitivities import Sensitivities
-from ..time_sensitivities import TimeSensitivities
+from ..parameters.parameters import Parameters
+from ..results.sensitivities import Sensitivities
+from ..results.time_sensitivities import TimeSensitivities
 from .parameter_file import read_parameters
 
 __all__ = ["parameters", "posed", "selected", "with_units"]

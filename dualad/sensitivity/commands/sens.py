@@ -6,16 +6,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .. import report
-from ..checking import Check
-from ..export import result_table
 from ..model_file import ModelFile, load
 from ..plot import save_time_courses
 from ..plots.files import write_picture
 from ..reference import Reference, ReferenceFile
-from ..sensitivities import Sensitivities
-from ..tabular import Table
-from ..time_sensitivities import TimeSensitivities
+from ..results import report
+from ..results.checking import Check
+from ..results.export import result_table
+from ..results.sensitivities import Sensitivities
+from ..results.tabular import Table
+from ..results.time_sensitivities import TimeSensitivities
 from .request import posed, selected, with_units
 from .writing import checked_paths, put, said_warnings, tell
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SensitivityError, SensitivityWarning
-from ..export import write
 from ..plots.files import check_picture
-from ..tabular import Table
+from ..results.export import write
+from ..results.tabular import Table
 
 __all__ = ["as_text", "checked_paths", "plain", "put", "said_warnings", "tell"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parameters import Parameters
-from ..sampling import ParameterSets
+from ..functions.sampling import ParameterSets
+from ..parameters.parameters import Parameters
 from .problem import Problem
 
 __all__ = ["fingerprint"]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError, SensitivityError
-from ..parameters import Parameters
-from ..tabular import Table
+from ..parameters.parameters import Parameters
+from ..results.tabular import Table
 from .problem import Problem
 
 if TYPE_CHECKING:

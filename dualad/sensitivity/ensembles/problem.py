@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import SensitivityError
-from ..function import function, given_parameters
-from ..parameters import Parameters
-from ..sensitivities import Sensitivities
+from ..functions.function import function, given_parameters
+from ..parameters.parameters import Parameters
+from ..results.sensitivities import Sensitivities
 
 __all__ = ["Problem", "as_problem", "problem"]
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
 from ..extras import extra
-from ..parameters import Parameters
-from ..result import Sensitivities, TimeSensitivities
-from ..sampling import ParameterSets
-from ..storage import parameters_of, parameters_record
-from ..tabular import Table
+from ..functions.sampling import ParameterSets
+from ..parameters.parameters import Parameters
+from ..results.result import Sensitivities, TimeSensitivities
+from ..results.storage import parameters_of, parameters_record
+from ..results.tabular import Table
 from . import storage
 from .worker import Batch, Template
 

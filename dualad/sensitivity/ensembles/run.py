@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
-from ..sampling import ParameterSets, as_sets
+from ..functions.sampling import ParameterSets, as_sets
 from .bar import Bar
 from .executors import Crew, Lost, require_picklable, results, workers_of
 from .fingerprint import fingerprint

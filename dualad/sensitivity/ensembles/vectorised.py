@@ -8,8 +8,8 @@ import numpy as np
 
 from ...transforms.batching import vmap
 from ...transforms.forward import jvp
-from ..function import function
-from ..function_model import FunctionModel
+from ..functions.function import function
+from ..functions.function_model import FunctionModel
 from .problem import Problem
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..notices import quietly
-from ..sensitivities import Sensitivities
+from ..results.sensitivities import Sensitivities
 from .problem import Problem
 from .vectorised import can_vectorise, vectorised
 

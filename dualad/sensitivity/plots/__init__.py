@@ -17,8 +17,8 @@ from .tornado import tornado
 
 if TYPE_CHECKING:
     from ..ensembles.result import Ensemble
-    from ..propagated import Propagated
-    from ..sensitivities import Sensitivities
+    from ..results.propagated import Propagated
+    from ..results.sensitivities import Sensitivities
 
 __all__ = ["EnsemblePlots", "Plots", "PropagatedPlots"]
 
@@ -60,7 +60,7 @@ class Plots:
         self, covariance: Any = None, outputs: Any = None, path: Any = None, **options: Any
     ) -> Any:
         """Outputs with the band that the parameters' covariance gives; see `plots.band.band`."""
-        from ..propagate import propagate
+        from ..functions.propagate import propagate
 
         self._require_times("band")
         result = smooth(self._result)  # type: ignore[arg-type]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SensitivityError
-from ..unit_text import named
+from ..parameters.unit_text import named
 from .style import COLOURS, HATCHES, WIDTH, finish, labels, new_figure, tidy_axes
 from .time import logarithmic
 
 if TYPE_CHECKING:
-    from ..propagated import Propagated
+    from ..results.propagated import Propagated
 
 __all__ = ["band", "budget"]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..scaling import kind_of, symbol
-from ..summary import NORMS, rows_of
+from ..analysis.scaling import kind_of, symbol
+from ..analysis.summary import NORMS, rows_of
 from .style import COLOURS, HATCHES, WIDTH, finish, labels, new_figure, tidy_axes
 
 if TYPE_CHECKING:
-    from ..sensitivities import Sensitivities
+    from ..results.sensitivities import Sensitivities
 
 __all__ = ["bar"]
 

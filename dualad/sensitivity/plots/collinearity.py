@@ -10,7 +10,7 @@ import numpy as np
 from .style import COLOURS, WIDTH, finish, new_figure, tidy_axes
 
 if TYPE_CHECKING:
-    from ..sensitivities import Sensitivities
+    from ..results.sensitivities import Sensitivities
 
 __all__ = ["collinearity"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..unit_text import named
+from ..parameters.unit_text import named
 from .style import COLOURS, WIDTH, finish, new_figure, tidy_axes
 
 if TYPE_CHECKING:

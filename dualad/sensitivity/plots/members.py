@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SensitivityError
-from ..unit_text import named
+from ..parameters.unit_text import named
 from .style import COLOURS, WIDTH, finish, new_figure, tidy_axes
 from .time import logarithmic
 

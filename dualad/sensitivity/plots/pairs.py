@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.scaling import kind_of, symbol
+from ..analysis.summary import rows_of
 from ..errors import SensitivityError
-from ..scaling import kind_of, symbol
-from ..summary import rows_of
 from .style import COLOURS, MARKERS, finish, labels, new_figure, tidy_axes
 
 if TYPE_CHECKING:
-    from ..sensitivities import Sensitivities
+    from ..results.sensitivities import Sensitivities
 
 __all__ = ["pairs"]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.scaling import kind_of, symbol
+from ..analysis.summary import rows_of
 from ..extras import extra
-from ..scaling import kind_of, symbol
-from ..summary import rows_of
-from ..unit_text import named, quotient
+from ..parameters.unit_text import named, quotient
 from .style import COLOURS, MARKERS, STYLES, WIDTH, finish, new_figure, tidy_axes
 
 if TYPE_CHECKING:
-    from ..time_sensitivities import TimeSensitivities
+    from ..results.time_sensitivities import TimeSensitivities
 
 __all__ = ["logarithmic", "smooth", "time"]
 

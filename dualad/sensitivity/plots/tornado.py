@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SensitivityError
-from ..unit_text import named
+from ..parameters.unit_text import named
 from .style import COLOURS, WIDTH, finish, labels, new_figure, tidy_axes
 
 if TYPE_CHECKING:
-    from ..sensitivities import Sensitivities
+    from ..results.sensitivities import Sensitivities
 
 __all__ = ["tornado"]
 

@@ -1,0 +1,1 @@
+"""What derivatives say: scaled, ranked, combined to variances, tested for identifiability."""

@@ -1,0 +1,1 @@
+"""Least-squares fits: the estimate, its uncertainty, and what it predicts."""

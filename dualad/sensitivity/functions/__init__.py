@@ -1,0 +1,1 @@
+"""Models that are functions or maps of their parameters, and what goes through them."""

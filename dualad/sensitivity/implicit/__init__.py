@@ -1,0 +1,1 @@
+"""Solutions of equations with parameters, differentiated by the implicit function theorem."""

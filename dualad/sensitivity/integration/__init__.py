@@ -1,0 +1,1 @@
+"""Initial value problems: states and sensitivities integrated together, through events."""

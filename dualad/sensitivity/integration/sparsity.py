@@ -1,0 +1,127 @@
+"""Sparse Jacobians: which entries there are, and how few directions find them all.
+
+Columns that share no row are found by one direction together: Curtis, Powell, Reid, On the
+estimation of sparse Jacobian matrices (1974). The directions here are tangents, so that the
+entries are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...transforms.jacobian import jacfwd
+from ..errors import SensitivityError
+from ..extras import extra
+from ..parameters.parameters import ModelParameters
+from .index_sets import Traced
+from .model import Model
+from .pushing import derivative, pushed
+
+__all__ = ["Colouring", "found_pattern", "given_pattern"]
+
+
+class Colouring:
+    """A sparsity pattern, and its columns in groups of which no two share a row.
+
+    Args:
+        pattern: the entries (i, j) that may be other than zero, a boolean sparse matrix (n, n).
+        found: whether the pattern was found by us, and so may be given up.
+    """
+
+    def __init__(self, pattern: Any, found: bool = False):
+        self.found = found
+        self.pattern = extra("scipy.sparse").csc_matrix(pattern, dtype=bool)
+        self.pattern.sort_indices()
+        n = self.pattern.shape[0]
+        self.colour = greedy(self.pattern)
+        self.size = int(self.colour.max()) + 1
+        self.seeds = np.zeros((self.size, n))
+        self.seeds[self.colour, np.arange(n)] = 1.0
+        self.columns = np.repeat(np.arange(n), np.diff(self.pattern.indptr))
+        self.probe = np.random.default_rng(20).uniform(0.5, 1.5, n)
+
+    @property
+    def pays(self) -> bool:
+        """Whether so few entries are left that sparse matrices are the cheaper ones."""
+        n = self.pattern.shape[0]
+        return 4 * self.size < n and 10 * self.pattern.nnz < n * n
+
+    def compressed(self, f: Callable[[Any], Any], y: np.ndarray) -> np.ndarray:
+        """The derivatives of f(y) along the groups, with an axis of groups in front."""
+        value, moves = pushed(lambda t, y, q: f(y), 0.0, y, [], dy=self.seeds)
+        return np.asarray(derivative(value, moves, self.size))
+
+    def matrix(self, compressed: np.ndarray) -> Any:
+        """The sparse matrix whose derivatives along the groups are these, (groups, n)."""
+        rows = self.pattern.indices
+        data = compressed[self.colour[self.columns], rows]
+        return extra("scipy.sparse").csc_matrix(
+            (data, rows, self.pattern.indptr), shape=self.pattern.shape
+        )
+
+
+def greedy(pattern: Any) -> np.ndarray:
+    """A colour for each column, different for columns that share a row; fullest columns first."""
+    by_row = pattern.tocsr()
+    colour = np.full(pattern.shape[1], -1)
+    counts = np.diff(pattern.indptr)
+    for j in np.argsort(-counts, kind="stable"):
+        rows = pattern.indices[pattern.indptr[j] : pattern.indptr[j + 1]]
+        taken = {
+            colour[c]
+            for i in rows
+            for c in by_row.indices[by_row.indptr[i] : by_row.indptr[i + 1]]
+        }
+        free = 0
+        while free in taken:
+            free += 1
+        colour[j] = free
+    return colour
+
+
+def given_pattern(sparsity: Any, n: int, m: int) -> Any:
+    """The pattern of n states as the user gives it, with m full rows of integrands below."""
+    sparse = extra("scipy.sparse")
+    try:
+        given = sparse.csc_matrix(sparsity)
+    except (TypeError, ValueError) as error:
+        raise SensitivityError(f"jac_sparsity is no matrix: {error}") from error
+    if given.shape != (n, n):
+        raise SensitivityError(
+            f"jac_sparsity has shape {given.shape}; there are {n} states, so it must be {(n, n)}"
+        )
+    if not m:
+        return given != 0
+    below = sparse.csc_matrix(np.ones((m, n)))
+    right = sparse.csc_matrix((n + m, m))
+    return sparse.hstack([sparse.vstack([given != 0, below]), right], format="csc")
+
+
+def found_pattern(model: Model, t: float, y: np.ndarray) -> Any:
+    """The pattern of df/dy, by running rhs on index sets; where it refuses them, by its Jacobian.
+
+    Index sets follow the branches taken at y; the Jacobian is taken at three points near y.
+    Either is checked against a random direction at each later Jacobian.
+    """
+    p = ModelParameters(model.fixed)
+    try:
+        sets = Traced.run(lambda x: model.rhs(t, x, p), y)
+    except Exception:
+        return numerical_pattern(lambda x: model.slopes(t, x, p), y)
+    rows = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
+    columns = np.array([j for s in sets for j in sorted(s)], int)
+    shape = (len(sets), y.size)
+    return extra("scipy.sparse").csc_matrix((np.ones(rows.size, bool), (rows, columns)), shape)
+
+
+def numerical_pattern(f: Callable[[Any], Any], y: np.ndarray) -> Any:
+    """Where the Jacobian is other than zero at y or at two points near it."""
+    rng = np.random.default_rng(7)
+    points = [y, *(y + 1e-3 * (abs(y) + abs(y).max() + 1e-3) * rng.random((2, y.size)))]
+    found = np.zeros((y.size, y.size), bool)
+    for point in points:
+        found |= np.asarray(jacfwd(f)(point)) != 0
+    return extra("scipy.sparse").csc_matrix(found)

@@ -1,0 +1,1 @@
+"""Named parameters: their values, what is known of them, and their covariance."""
