@@ -14,7 +14,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +35,9 @@ SMALL = 32
 class _Memory(threading.local):
     """Of the last matrix of a thread: who owns its memory, and [it as it was, its inverse]."""
 
-    owner: Callable[[], Any] = staticmethod(lambda: None)
-    known: ClassVar[list[Any]] = []
+    def __init__(self) -> None:
+        self.owner: Callable[[], Any] = lambda: None
+        self.known: list[Any] = []
 
 
 _memory = _Memory()
