@@ -1,5 +1,6 @@
 """How long a fresh interpreter takes to import a library, and to its first gradient."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,13 +25,19 @@ print(1e3 * (loaded - start), 1e3 * (time.process_time() - loaded))
 
 def startup(backends: list[Backend], times: int = 5) -> Iterator[Result]:
     """Milliseconds to import, beyond NumPy, and to the first gradient: the least of several."""
+    # As a user has it: compiled files are kept, and are there from the second time on.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     for backend in backends:
         if backend.imports:
             code = CODE.format(imports=backend.imports, gradient=backend.gradient)
             runs = []
             for _ in range(times):
                 done = subprocess.run(
-                    [sys.executable, "-c", code], capture_output=True, text=True, check=True
+                    [sys.executable, "-c", code],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                    env=environment,
                 )
                 runs.append(tuple(map(float, done.stdout.split())))
             for job, found in zip(STARTUP_TARGETS, zip(*runs, strict=True), strict=True):

@@ -35,9 +35,8 @@ SMALL = 32
 class _Memory(threading.local):
     """Of the last matrix of a thread: who owns its memory, and [it as it was, its inverse]."""
 
-    owner: Callable[[], Any] = staticmethod(lambda: None)
-
     def __init__(self) -> None:
+        self.owner: Callable[[], Any] = lambda: None
         self.known: list[Any] = []
 
 
@@ -102,6 +101,8 @@ def inverse_of_lower(x: np.ndarray) -> np.ndarray:
 
 
 def _by_halves(x: np.ndarray) -> np.ndarray:
+    if x.shape[-1] <= SMALL:
+        return np.linalg.inv(x)
     out = np.zeros_like(x, order="C")
     _fill(out, x)
     return out

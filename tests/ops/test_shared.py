@@ -17,7 +17,7 @@ N = shared.LEAST
 
 @pytest.fixture(autouse=True)
 def nothing_known():
-    shared._memory.__dict__.clear()
+    shared._memory.__init__()
 
 
 def matrix(n=N):
