@@ -5,6 +5,7 @@ import numpy as np
 # The sweep walks the primitives that are loaded.
 import dualad.scipy.linalg
 import dualad.scipy.signal
+import dualad.scipy.sparse.linalg
 import dualad.scipy.stats  # noqa: F401
 
 #: A well conditioned matrix with distinct positive eigenvalues, one with a wide spectrum, a band.
@@ -15,6 +16,13 @@ HALF = BAND[:2]
 SPREAD = M @ M.T
 FUNCTION = {"more": (), "dtype": np.dtype(float)}
 R = np.array([[1.0, 0.3], [0.3, 1.0]])
+#: The entries of a sparse matrix of three rows, one of which is [4, 0, 1], and its pattern.
+ENTRIES = np.array([4.0, 1.0, 5.0, 0.5, 3.0])
+PATTERN = {
+    "indices": np.array([0, 2, 1, 0, 2]),
+    "indptr": np.array([0, 2, 3, 5]),
+    "shape": (3, 3),
+}
 STABLE, NEAR_ONE = M / 20 - np.eye(3), M / 40 + np.eye(3)
 Q = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]])
 
@@ -78,4 +86,17 @@ def scipy_samples(Sample, real):
             s(real(4, 5), real(2, 3), mode="valid", method="direct"),
         ],
     }
+    sparse = {
+        "sparse_product": [
+            s(ENTRIES, real(3), transposed=False, **PATTERN),
+            s(ENTRIES, real(3, 2), transposed=True, **PATTERN),
+        ],
+        "sampled_product": [s(real(3), real(3), **PATTERN), s(real(3, 2), real(3, 2), **PATTERN)],
+        "sparse_solve": [
+            s(ENTRIES, real(3), trans="N", factors=None, **PATTERN),
+            s(ENTRIES, real(3, 2), trans="T", factors=None, **PATTERN),
+            s(ENTRIES, real(3), trans="H", factors=None, **PATTERN),
+        ],
+    }
+    rest |= sparse
     return {f"scipy.linalg.{n}": x for n, x in linalg.items()} | rest

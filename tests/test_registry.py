@@ -71,6 +71,7 @@ SAMPLES = {
     "broadcast_to": [Sample(real(3), shape=(2, 3)), Sample(real(2, 1), shape=(4, 2, 3))],
     "sum_axes": [Sample(real(2, 3, 4), axes=(0, 2)), Sample(real(3), axes=())],
     "decided_at_ties": [Sample(real(3, 3), np.zeros((3, 3), bool))],
+    "decided_at_ties_of_eig": [Sample(real(3, 3), np.zeros((3, 3), bool))],
     "either_zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
     "zero_wins": [Sample(real(2, 3), real(3)), Sample(np.array([0.0, 1.0]), real(2))],
     "getitem": [

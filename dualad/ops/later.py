@@ -20,8 +20,8 @@ UFUNCS = "ufuncs"
 #: Package of NumPy -> the files about it, each after those that it imports.
 LATER = {
     "numpy.linalg": (
-        "linalg", "shared", "determinants", "eigen", "factorizations", "least_squares", "norms",
-        "singular", "solve",
+        "linalg", "shared", "solve", "determinants", "eigen", "factorizations", "least_squares",
+        "norms", "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",
