@@ -87,12 +87,12 @@ def scipy_samples(Sample, real):
         ],
     }
     sparse = {
-        "sparse_product": [
+        "scipy.sparse.product": [
             s(ENTRIES, real(3), transposed=False, **PATTERN),
             s(ENTRIES, real(3, 2), transposed=True, **PATTERN),
         ],
-        "sampled_product": [s(real(3), real(3), **PATTERN), s(real(3, 2), real(3, 2), **PATTERN)],
-        "sparse_solve": [
+        "scipy.sparse.sampled_product": [s(real(3), real(3), **PATTERN), s(real(3, 2), real(3, 2), **PATTERN)],
+        "scipy.sparse.solve": [
             s(ENTRIES, real(3), trans="N", factors=None, **PATTERN),
             s(ENTRIES, real(3, 2), trans="T", factors=None, **PATTERN),
             s(ENTRIES, real(3), trans="H", factors=None, **PATTERN),

@@ -95,7 +95,7 @@ sparse_product = Linear(
     _pull_operand,
     batch=_product_batch,
     spec=_product_spec,
-    name="sparse_product",
+    name="scipy.sparse.product",
 )
 
 
@@ -127,7 +127,7 @@ sampled_product = Linear(
     lambda ct, u, v, **pattern: sparse_product(ct, conj(u), transposed=True, **pattern),
     batch=_sampled_batch,
     spec=_sampled_spec,
-    name="sampled_product",
+    name="scipy.sparse.sampled_product",
 )
 
 

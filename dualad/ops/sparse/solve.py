@@ -133,5 +133,5 @@ sparse_solve = Linear(
     rules=(_in_entries, None),
     batch=_batch,
     spec=_spec,
-    name="sparse_solve",
+    name="scipy.sparse.solve",
 )
