@@ -91,7 +91,10 @@ def scipy_samples(Sample, real):
             s(ENTRIES, real(3), transposed=False, **PATTERN),
             s(ENTRIES, real(3, 2), transposed=True, **PATTERN),
         ],
-        "scipy.sparse.sampled_product": [s(real(3), real(3), **PATTERN), s(real(3, 2), real(3, 2), **PATTERN)],
+        "scipy.sparse.sampled_product": [
+            s(real(3), real(3), **PATTERN),
+            s(real(3, 2), real(3, 2), **PATTERN),
+        ],
         "scipy.sparse.solve": [
             s(ENTRIES, real(3), trans="N", factors=None, **PATTERN),
             s(ENTRIES, real(3, 2), trans="T", factors=None, **PATTERN),
