@@ -119,6 +119,8 @@ EQUIVALENT = {
     "clip": {(2, "(z < y) & (x <= z) | (z < x)")},
     "copysign": {(0, "sign(y) * copysign(1, x)")},
     "heaviside": {(1, "-(x == 0)"), (1, "2 * (x == 0)")},
+    "scipy.special.poch": {(1, "out * psi(y + x)")},
+    "scipy.special.pseudo_huber": {(1, "x * quotient(y, hypot(y, x))")},
     "maximum": {
         *((0, "(x > y) - 0.5 * (x == y)"), (0, "(x > y) + (x == y)")),
         *((1, "(y > x) - 0.5 * (x == y)"), (1, "(y > x) + (x == y)")),
