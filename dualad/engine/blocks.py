@@ -1,9 +1,10 @@
-"""Large arrays in forward mode: value and tangent together, by blocks, in memory that is reused.
+"""Large arrays by blocks: value and tangent together, and the shares of a sweep with their sum.
 
 On large arrays an operation costs what it moves: every pass over an array goes through main
 memory, and a fresh result faults its pages in. Here one rule is computed on blocks that stay in
-the cache, by the same ufuncs in the same order, so that the results are the same to the last bit;
-and the memory of a value that dies goes back to its level, which hands it to the next.
+the cache, by the same ufuncs in the same order, so that the results are the same to the last bit.
+In forward mode the memory of a value that dies goes back to its level, which hands it to the next;
+in the sweep a cotangent that nobody else holds is added to in place.
 """
 
 from __future__ import annotations

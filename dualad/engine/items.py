@@ -173,7 +173,7 @@ SLICED = {slice, int, type(None)}
 
 def view_of(base: Any, view: Any, key: Any) -> Any:
     """A slice, tied to the array that it is a part of."""
-    return link_part(base, view, key if type(key) is tuple else (key,))
+    return link_part(base, view, as_index(key))
 
 
 def is_alone(x: Any) -> bool:

@@ -107,16 +107,22 @@ def _from_ties(ct: Any, m: Any, tied: Any) -> Any:
     return decided(ct, tied)
 
 
+def deciding(off: Any, name: str) -> Linear:
+    """`off` of a matrix and its tied pairs, which are refused in the transpose."""
+    primitive = Linear(
+        off,
+        _from_ties,
+        None,
+        batch=lambda args, mine: primitive(*align(args, mine)),
+        spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),
+        show=lambda m, tied: f"0 * {m}",
+        name=name,
+    )
+    return primitive
+
+
 #: What moves vectors between tied pairs: nothing in forward mode, where they are adapted.
-decided = Linear(
-    off_ties,
-    _from_ties,
-    None,
-    batch=lambda args, mine: decided(*align(args, mine)),
-    spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),
-    show=lambda m, tied: f"0 * {m}",
-    name="decided_at_ties",
-)
+decided = deciding(off_ties, "decided_at_ties")
 
 
 def turned(m: Any, w: Any, gaps: Any) -> Any:
@@ -263,15 +269,7 @@ def _off_split(m: Any, tied: Any) -> Any:
 
 
 #: What moves eigenvectors of a general matrix between tied pairs, as `decided`.
-_decided_general = Linear(
-    _off_split,
-    _from_ties,
-    None,
-    batch=lambda args, mine: _decided_general(*align(args, mine)),
-    spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),
-    show=lambda m, tied: f"0 * {m}",
-    name="decided_at_ties_of_eig",
-)
+_decided_general = deciding(_off_split, "decided_at_ties_of_eig")
 
 
 def _eig_rule(t: Any, out: tuple, a: Any, *given: Any, vectors: bool = True) -> tuple:
