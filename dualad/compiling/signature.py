@@ -95,6 +95,8 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
 def _leaf(x: Any) -> tuple[Any, Any]:
     """The part of the key, and the value where it may vary."""
     t = type(x)
+    if isinstance(x, TracedArray):
+        return ("traced", x.shape, str(x.dtype)), x
     if t is np.ndarray and x.dtype.kind in "fciub":
         flags = x.flags
         lies = "C" if flags.c_contiguous else "F" if flags.f_contiguous else x.strides
