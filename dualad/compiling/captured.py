@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class Captured:
     def __init__(self, function: Callable[..., Any]):
         self.cells: list[tuple[Any, Any, str]] = []
         self.items: list[tuple[dict, str, Any]] = []
+        self.defaults: list[Any] = []
         self._seen: set[int] = set()
         self._follow(function, DEPTH)
 
@@ -51,6 +52,7 @@ class Captured:
         """What was captured."""
         yield from (v for _, v, _ in self.cells)
         yield from (v for _, _, v in self.items)
+        yield from self.defaults
 
     def _follow(self, f: Any, depth: int) -> None:
         if depth == 0 or id(f) in self._seen or isinstance(f, (type, np.ufunc, types.ModuleType)):
@@ -60,7 +62,7 @@ class Captured:
             self._attributes(f, depth)
             f = f.__func__
         if isinstance(f, types.FunctionType):
-            if f.__module__.partition(".")[0] not in (ROOT, "numpy", "scipy"):
+            if (f.__module__ or "").partition(".")[0] not in (ROOT, "numpy", "scipy"):
                 self._function(f, depth)
             for cell in f.__closure__ or ():
                 self._follow_cell(cell, depth)
@@ -86,6 +88,7 @@ class Captured:
                 continue
             if not isinstance(value, types.ModuleType):
                 self.cells.append((cell, value, name))
+        self.defaults += [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
         for name in _names(f.__code__):
             value = f.__globals__.get(name, _MISSING)
             if value is _MISSING or isinstance(value, (types.ModuleType, type)):
@@ -122,18 +125,18 @@ def _equal(a: Any, b: Any) -> bool:
 class Impurity:
     """Finds out whether a function draws random numbers or prints while it runs."""
 
-    def __init__(self, values: Iterator[Any]):
+    def __init__(self, values: Iterable[Any]):
         self._generators = [v for v in values if isinstance(v, np.random.Generator)]
         self.found: str | None = None
 
     def __enter__(self) -> Impurity:
         self._before = self._states()
         self._out, self._spy = sys.stdout, _Spy(sys.stdout)
-        sys.stdout = self._spy  # type: ignore[assignment]
+        sys.stdout = self._spy
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if sys.stdout is self._spy:  # type: ignore[comparison-overlap]
+        if sys.stdout is self._spy:
             sys.stdout = self._out
         if self._states() != self._before:
             self.found = "it draws random numbers (pass them as an argument)"
@@ -141,8 +144,8 @@ class Impurity:
             self.found = "it prints"
 
     def _states(self) -> list[Any]:
-        states = [str(g.bit_generator.state) for g in self._generators]
-        legacy: Any = np.random.get_state(legacy=False)
+        states: list[Any] = [str(g.bit_generator.state) for g in self._generators]
+        legacy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 (it is what is watched)
         states.append((legacy["state"]["pos"], legacy["state"]["key"].tobytes()))
         if "random" in sys.modules:
             states.append(sys.modules["random"].getstate())

@@ -79,7 +79,7 @@ class Derivatives:
     # --- by the kind of the highest level -------------------------------------------------------
 
     def under(self, values: Sequence[Any], top: TracedArray) -> Any:
-        """The result for values of which some belong to levels; NotImplemented: run it as it is."""
+        """The result for values of which some belong to levels; NotImplemented to run it as is."""
         if type(top) is Dual:
             return self._dual(values, top.level)
         if type(top) is Recorded:
@@ -95,7 +95,10 @@ class Derivatives:
             return NotImplemented
         moves = flatten(move)[0]
         return tree.unflatten(
-            [attach(level, o, t if _moves(o) else None) for o, t in zip(leaves, moves, strict=True)]
+            [
+                attach(level, o, t if _moves(o) else None)
+                for o, t in zip(leaves, moves, strict=True)
+            ]
         )
 
     def _recorded(self, values: Sequence[Any], level: Any) -> Any:
@@ -130,7 +133,7 @@ class Derivatives:
 
 
 class _Rule:
-    """What a tape asks of a compiled call: cotangents of its inputs, or tangents of its outputs."""
+    """What a tape asks of a compiled call: cotangents of inputs, or tangents of outputs."""
 
     def __init__(
         self, derivatives: Derivatives, values: list, at: tuple, leaves: list, tree: Any
@@ -140,7 +143,7 @@ class _Rule:
 
     def pull(self, cotangents: Sequence[Any]) -> Sequence[Any]:
         filled = [
-            np.zeros(o.shape, o.dtype if _moves(o) else float)[()] if ct is None else ct
+            np.zeros(np.shape(o), o.dtype if _moves(o) else float)[()] if ct is None else ct
             for ct, o in zip(cotangents, self.leaves, strict=True)
         ]
         return self.derivatives.pulled(self.values, self.at, self.tree.unflatten(filled))
