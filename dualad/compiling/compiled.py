@@ -52,6 +52,9 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<compiled {_name(self.function)}>"
 
+    def __reduce__(self) -> Any:
+        return Compiled, (self.function, self._static, self._max_paths, self._backend)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
