@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["BlockLoop"]
 
 #: What the blocks of one round take together, and the bounds of a block.
-CACHE = 1 << 19
-SMALLEST, LARGEST = 2048, 8192
+CACHE = 1 << 20
+SMALLEST, LARGEST = 2048, 16384
 
 
 class BlockLoop:

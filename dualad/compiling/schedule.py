@@ -63,10 +63,10 @@ class _Schedule:
         #: steps that can run: those by themselves, by whether they are quiet, and those in groups
         self.alone: tuple[list[int], list[int]] = ([], [])
         self.large: list[int] = []
+        self.quiet = False
         for k, n in enumerate(self.waits):
             if n == 0:
                 self._ready(k)
-        self.quiet = False
 
     def _ready(self, k: int) -> None:
         s = self.steps[k]

@@ -24,7 +24,10 @@ __all__ = ["simplified", "without_dead_code", "without_repetition"]
 
 def simplified(program: Program) -> Program:
     """The program after all passes."""
-    program = rewritten(program, *FORMULAS, *CONSTANTS, *ARITHMETIC, *ARRANGEMENT)
+    program = rewritten(program, *FORMULAS, *CONSTANTS)
+    for _ in range(2):  # what the first round has found may be used once after it
+        program = without_dead_code(without_repetition(program))
+        program = rewritten(program, *ARITHMETIC, *ARRANGEMENT)
     program = without_dead_code(without_repetition(program))
     program = without_dead_code(summed_by_slices(program))
     return without_dead_code(without_implied_guards(without_repetition(program)))

@@ -109,6 +109,114 @@ def signs_in_sums(operation: Operation, made: Made) -> Operation | Known | None:
             return applied("subtract", operation, operands[1], x)
     if name == "subtract" and (y := negated(operands[1], made)) is not None:
         return applied("add", operation, operands[0], y)
+    if name in ("add", "subtract"):
+        return sign_of_product_in_sum(operation, made)
+    return None
+
+
+def sign_of_product_in_sum(operation: Operation, made: Made) -> list[Operation] | None:
+    """x + -y * z is x - y * z, and x - -y * z is x + y * z."""
+    first, second = operation.operands
+    is_sum = operation.primitive.name == "add"
+    for p, other in ((second, first), (first, second)) if is_sum else ((second, first),):
+        maker = made.get(p) if type(p) is Variable and made.uses[p] == 1 else None
+        if maker is None or maker.primitive.name != "multiply" or not is_float(maker):
+            continue
+        for a, b in (maker.operands, maker.operands[::-1]):
+            if (x := negated(a, made)) is not None:
+                product = p.another()
+                return [
+                    applied("multiply", maker, x, b, result=product),
+                    applied("subtract" if is_sum else "add", operation, other, product),
+                ]
+    return None
+
+
+def number_as_float(operation: Operation, made: Made) -> Operation | None:
+    """A whole number among floats is one of them, as NumPy would make it."""
+    if not is_float(operation) or operation.primitive.impl is np.power:
+        return None
+    if not any(type(x) is int for x in operation.operands):
+        return None
+    return operation._replace(
+        operands=tuple([float(x) if type(x) is int else x for x in operation.operands])
+    )
+
+
+def scaled(x: Any, made: Made) -> tuple[float, Any, Variable] | None:
+    """(c, x, the product) of a variable that is c times x, for a number c."""
+    maker = made.get(x) if type(x) is Variable else None
+    if maker is None or maker.primitive.name != "multiply" or not is_float(maker):
+        return None
+    for c, y in (maker.operands, maker.operands[::-1]):
+        if is_finite(c) and stands_for(y, x):
+            return float(c), y, x
+    return None
+
+
+def is_finite(x: Any) -> bool:
+    """Whether an operand is a number that is finite and not zero."""
+    return (
+        isinstance(x, (int, float, np.floating, np.integer))
+        and not isinstance(x, bool)
+        and 0 < abs(x) < np.inf
+    )
+
+
+def signs_of_factors(operation: Operation, made: Made) -> Operation | list[Operation] | None:
+    """-(c * x) is -c * x; a factor's sign becomes that of the product, where sums take it in."""
+    if not is_float(operation):
+        return None
+    name, operands, result = operation.primitive.name, operation.operands, operation.results[0]
+    if name == "negative":
+        found = scaled(operands[0], made)
+        if found is not None and made.uses[found[2]] == 1:
+            return applied("multiply", operation, found[1], -found[0])
+    if name == "multiply":
+        for a, b in (operands, operands[::-1]):
+            x = negated(a, made)
+            if x is not None and is_finite(b):
+                return applied("multiply", operation, x, -float(b))
+            if x is not None and (made.uses[a] == 1 or negated(b, made) is not None):
+                product = result.another()
+                return [
+                    applied("multiply", operation, x, b, result=product),
+                    applied("negative", operation, product),
+                ]
+    return None
+
+
+def product_of_numbers(operation: Operation, made: Made) -> Operation | None:
+    """(x * a) * b is x * (a * b), unless only the one or the other would overflow or vanish."""
+    if operation.primitive.name != "multiply" or not is_float(operation):
+        return None
+    for b, x in (operation.operands, operation.operands[::-1]):
+        if not is_finite(b) or (found := scaled(x, made)) is None:
+            continue
+        a, y, _ = found
+        info = np.finfo(operation.results[0].dtype)
+        both = abs(a) * abs(float(b))
+        same = (abs(a) >= 1) == (abs(b) >= 1) or (abs(a) <= 1 and np.frexp(abs(a))[0] == 0.5)
+        if same and 1e3 * float(info.tiny) < both < 1e-3 * float(info.max):
+            return applied("multiply", operation, y, a * float(b))
+    return None
+
+
+def quotient_by_square_of_cosh(operation: Operation, made: Made) -> Operation | None:
+    """x * (1 / y) is x / y where y is at least 1, as in the slope of tanh."""
+    if operation.primitive.name != "multiply" or not is_float(operation):
+        return None
+    for x, slope in (operation.operands, operation.operands[::-1]):
+        maker = made.get(slope) if type(slope) is Variable else None
+        if maker is None or maker.primitive.name != "divide" or made.uses[slope] != 1:
+            continue
+        one, y = maker.operands
+        square = made.get(y) if type(y) is Variable else None
+        if not is_number(one, 1.0) or square is None or square.primitive.name != "square":
+            continue
+        cosh = made.get(square.operands[0])
+        if cosh is not None and cosh.primitive.name == "cosh":
+            return applied("divide", operation, x, y)
     return None
 
 
@@ -144,5 +252,6 @@ def product_of_scalars(operation: Operation, made: Made) -> Operation | None:
 
 
 ARITHMETIC = (
-    without_neutral, sign_by_negative, signs_in_sums, small_powers, product_of_scalars,
+    number_as_float, without_neutral, sign_by_negative, signs_in_sums, signs_of_factors, product_of_numbers,
+    quotient_by_square_of_cosh, small_powers, product_of_scalars,
 )  # fmt: skip

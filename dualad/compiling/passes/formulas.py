@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-
 from ...engine.primitive import PRIMITIVES
 from ...engine.staged import Operation, Variable
 from .rewriting import Made

@@ -1,14 +1,15 @@
-"""Rewriting by rules: each looks at one operation, and at the operations its operands come from."""
+"""Rewriting by rules: each looks at one operation, and at what its operands come from."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...engine.staged import Guard, Operation, Variable
-from ..program import Output, Program
+from ..program import Output, Program, variables_of
 
-__all__ = ["Known", "Rule", "outputs_by", "renamed", "rewritten"]
+__all__ = ["Known", "Made", "Rule", "outputs_by", "renamed", "rewritten"]
 
 
 class Known(NamedTuple):
@@ -17,16 +18,25 @@ class Known(NamedTuple):
     value: Any
 
 
+class Made(dict[Variable, Operation]):
+    """The operation that made each variable, and how often each was read in the beginning."""
+
+    def __init__(self, program: Program):
+        super().__init__()
+        self.uses = Counter(program.results())
+        for s in program.steps:
+            self.uses.update([s.variable] if type(s) is Guard else variables_of(s))
+
+
 #: An operation, and what made each variable: nothing, another operation with the same result,
 #: several of which the last has that result, or what is known in its place.
-Made = dict[Variable, Operation]
 Rule = Callable[[Operation, Made], Operation | list[Operation] | Known | None]
 
 
 def rewritten(program: Program, *rules: Rule) -> Program:
     """The program after the rules, each applied as long as it finds something."""
     same: dict[Variable, Any] = {}
-    made: Made = {}
+    made = Made(program)
     steps: list[Operation | Guard] = []
     kept = {v for _, v in program.writes}
     for s in program.steps:

@@ -7,14 +7,13 @@ last use of it.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from ...engine.primitive import Opaque
-from ...engine.staged import Guard, Operation, Variable
-from ..program import Program, variables_of
+from ...engine.staged import Operation, Variable
+from ..program import Program
 from .arithmetic import applied
 from .rewriting import Made, rewritten
 
@@ -33,12 +32,9 @@ ADD_AT_SLICE = Opaque(add_at_slice, builtin=False)
 
 def summed_by_slices(program: Program) -> Program:
     """The program with sums of scattered values as sums at slices."""
-    uses = Counter(program.results())
-    for s in program.steps:
-        uses.update([s.variable] if type(s) is Guard else variables_of(s))
 
     def once(x: Any, made: Made) -> Operation | None:
-        maker = made.get(x) if type(x) is Variable and uses[x] == 1 else None
+        maker = made.get(x) if type(x) is Variable and made.uses[x] == 1 else None
         return maker if maker is not None and maker.primitive.name == "scatter_add" else None
 
     def sums(operation: Operation, made: Made) -> Any:
