@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class Expressions(Literals):
         name = getattr(impl, "__name__", "")
         if getattr(np, name, None) is impl:
             return f"np.{name}"
-        known = primitive.name.replace(".", "_")
+        known = re.sub(r"\W", "_", primitive.name)
         while self.helpers.get(known, impl) is not impl:
             known += "_"
         self.helpers[known] = impl

@@ -39,6 +39,7 @@ def same_value(a: Any, b: Any) -> bool:
 
 #: for each question a condition under which the answer is another one than it was
 OTHERWISE: dict[str, str] = {
+    "shape": "{v}.shape != {a}",
     "int": "int({v}) != {a}",
     "index": "int({v}) != {a}",
     "float": "not same_value(float({v}), {a})",
@@ -124,7 +125,7 @@ class NumpySource(Expressions):
             test = f"not ({asked})" if g.answer else asked
         else:
             answer = g.answer if g.question != "value" else self.frozen(g.answer)
-            test = OTHERWISE[g.question].format(v=v, a=self.value(answer))
+            test = OTHERWISE[g.question].format(v=v, a=self.parameter(answer))
         return f"if {test}: return {self.failed(g)}"
 
     @staticmethod

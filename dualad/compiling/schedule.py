@@ -23,7 +23,8 @@ def scheduled(program: Program) -> list[Piece]:
 def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]:
     """For each step how many others it waits for, and which ones wait for it.
 
-    All that comes behind a question about a value waits for its answer. What may raise an error
+    All that comes behind a question about a value waits for its answer, behind one about a shape
+    what reads that value. What may raise an error
     waits for the questions about NaN before it: the other path might not.
     """
     waits = [0] * len(steps)
@@ -31,13 +32,18 @@ def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]
     maker: dict[Variable, int] = {}
     barrier: int | None = None
     since: list[int] = []
+    shapes: dict[Variable, int] = {}
     for k, s in enumerate(steps):
-        needs = {maker[v] for v in read_by(s) if v in maker}
+        read = read_by(s)
+        needs = {maker[v] for v in read if v in maker}
+        needs.update([shapes[v] for v in read if v in shapes])
         if barrier is not None:
             needs.add(barrier)
         if type(s) is Guard:
             if s.question == "has_nan":
                 since.append(k)
+            elif s.question == "shape":
+                shapes[s.variable] = k
             else:
                 barrier, since = k, []
         else:

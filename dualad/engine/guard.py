@@ -59,7 +59,7 @@ def has_nan(x: Any) -> bool:
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
             return x.kind == "duck"
         if x.ends:
-            return x.has_nan()  # type: ignore[attr-defined]
+            return x.has_nan()
         x = x.primal
     if type(x) is float64:
         return bool(x != x)

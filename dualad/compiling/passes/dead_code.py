@@ -13,7 +13,7 @@ def without_dead_code(program: Program) -> Program:
     needed = set(program.results())
     steps: list[Operation | Guard] = []
     for s in reversed(program.steps):
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             needed.add(s.variable)
         elif not any(r in needed for r in s.results):
             continue

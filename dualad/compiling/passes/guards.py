@@ -33,7 +33,7 @@ def without_implied_guards(program: Program) -> Program:
     answered: set[Variable] = set()
     steps: list[Operation | Guard] = []
     for s in reversed(program.steps):
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             if s.question == "has_nan" and not s.answer:
                 if s.variable in answered:
                     continue

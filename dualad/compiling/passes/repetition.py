@@ -20,7 +20,7 @@ def without_repetition(program: Program) -> Program:
     same: dict[Variable, Variable] = {}
     steps: list[Operation | Guard] = []
     for s in program.steps:
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             g = s._replace(variable=same.get(s.variable, s.variable))
             question = (g.variable, g.question)
             if g.question == "value" or question not in asked:

@@ -40,7 +40,7 @@ def rewritten(program: Program, *rules: Rule) -> Program:
     steps: list[Operation | Guard] = []
     kept = {v for _, v in program.writes}
     for s in program.steps:
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             known = same.get(s.variable, s.variable)
             if type(known) is Variable:  # a constant answers as it did
                 steps.append(s._replace(variable=known))
