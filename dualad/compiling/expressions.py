@@ -71,7 +71,12 @@ class Expressions(Literals):
                 shown.append(self.value(x))
             elif not _is_weak(x, dtype):
                 shown.append(self.named(x))  # as it is: its dtype decides that of the result
-            elif dtype is not None and self.is_small_array(s) and dtype.kind == "f":
+            elif (
+                dtype is not None
+                and dtype.kind == "f"
+                and not isinstance(x, (complex, np.complexfloating))
+                and self.is_small_array(s)
+            ):
                 shown.append(self.number(x, dtype))
             else:
                 shown.append(self.value(x))
@@ -79,7 +84,10 @@ class Expressions(Literals):
 
     @staticmethod
     def is_small_array(s: Operation) -> bool:
-        r = s.results[0]
+        """Whether a ufunc of NumPy makes an array for which the kind of a number counts."""
+        r, impl = s.results[0], s.primitive.impl
+        if getattr(np, getattr(impl, "__name__", ""), None) is not impl:
+            return False
         return r.is_array and 0 < r.size <= SMALL and s.primitive.impl is not np.power
 
     # --- expressions -------------------------------------------------------------------------
