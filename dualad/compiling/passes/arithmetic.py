@@ -134,8 +134,11 @@ def sign_of_product_in_sum(operation: Operation, made: Made) -> list[Operation] 
 
 def number_as_float(operation: Operation, made: Made) -> Operation | None:
     """A whole number among floats is one of them, as NumPy would make it."""
-    if not is_float(operation) or operation.primitive.impl is np.power:
+    impl = operation.primitive.impl
+    if not is_float(operation) or impl is np.power:
         return None
+    if getattr(np, getattr(impl, "__name__", ""), None) is not impl:
+        return None  # a ufunc of SciPy may take whole numbers alone
     if not any(type(x) is int for x in operation.operands):
         return None
     return operation._replace(
