@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine.staged import Guard, Operation, Variable
 from .group import Group, read_by
+from .loop import Loop
 from .program import Program
 from .schedule import Piece
 
@@ -20,11 +22,18 @@ LARGE = 16384
 FRESH = frozenset("scatter_add index_set add_at_slice matmul concatenate sum_axes".split())
 
 
+def aliases_of(piece: Piece | None) -> Sequence[Variable]:
+    """The variables in whose memory the results of a piece may lie."""
+    if type(piece) is Operation:
+        return piece.aliases
+    return piece.reads() if type(piece) is Loop else ()
+
+
 class Lifetimes:
     """The last use of each variable among the pieces of a program."""
 
     def __init__(self, program: Program, pieces: list[Piece]):
-        self.made: dict[Variable, Operation | Group] = {}
+        self.made: dict[Variable, Operation | Group | Loop] = {}
         self.last: dict[Variable, int] = dict.fromkeys(program.inputs, 0)
         for k, piece in enumerate(pieces):
             for v in read_by(piece):
@@ -50,7 +59,7 @@ class Lifetimes:
         found, todo = {v}, [v]
         while todo:
             s = self.made.get(todo.pop())
-            for a in s.aliases if type(s) is Operation else ():
+            for a in aliases_of(s):
                 if a not in found:
                     found.add(a)
                     todo.append(a)
@@ -61,6 +70,8 @@ class Lifetimes:
         if type(x) is not Variable or x in self.kept or not x.is_array:
             return False
         maker = self.made.get(x)
+        if type(maker) is Loop:
+            return False
         if type(maker) is Operation:
             ufunc = isinstance(maker.primitive.impl, np.ufunc)
             if maker.aliases or not (ufunc or maker.primitive.name in FRESH):

@@ -15,6 +15,8 @@ from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group
 from .lifetime import Lifetimes
+from .loop import Loop
+from .loop_source import LoopSource
 from .program import Output, Program
 from .schedule import Piece, scheduled
 from .statements import statements
@@ -58,12 +60,16 @@ class NumpySource(Expressions):
         self.names.update({v: f"x{k}" for k, v in enumerate(program.inputs)})
         self.lines: list[str] = []
         self._quiet = False
+        self.depth = 1
+        self._rows = self._named = 0
+        #: lists of what loops save, by name, and the variables in them
+        self.rows: dict[str, tuple[Variable, ...]] = {}
         pieces = scheduled(program)
         self.life = Lifetimes(program, pieces)
         for k, piece in enumerate(pieces):
             self._piece(piece, k)
             self._free(k)
-        self._mode(False)
+        self.mode(False)
         self._results()
 
     # --- steps -------------------------------------------------------------------------------
@@ -72,8 +78,10 @@ class NumpySource(Expressions):
         if type(piece) is Guard:
             self.line(self.guard(piece))
             return
-        self._mode(piece.quiet)  # type: ignore[union-attr]
-        if type(piece) is Group:
+        self.mode(piece.quiet)  # type: ignore[union-attr]
+        if type(piece) is Loop:
+            LoopSource(self, piece).write()
+        elif type(piece) is Group:
             for text in BlockLoop(self, piece).lines:
                 self.line(text)
         else:
@@ -83,16 +91,23 @@ class NumpySource(Expressions):
 
     def new_name(self, v: Variable) -> str:
         """Name a variable."""
-        self.names[v] = f"v{len(self.names) - len(self.program.inputs)}"
+        self.names[v] = f"v{self._named}"
+        self._named += 1
         return self.names[v]
+
+    def count_row(self) -> int:
+        """A number for a new list."""
+        self._rows += 1
+        return self._rows - 1
 
     def line(self, text: str) -> None:
         """Add a line."""
-        self.lines.append("    " * (2 if self._quiet else 1) + text)
+        self.lines.append("    " * (self.depth + self._quiet) + text)
 
     def _free(self, k: int) -> None:
         """Let go of the large arrays that were last read."""
         names = {self.names[v] for v in self.life.dying.get(k, ()) if v in self.names}
+        names = {n for n in names if n.isidentifier()}
         if names:
             names -= {
                 self.names[v] for v, last in self.life.last.items() if last > k and v in self.names
@@ -100,12 +115,13 @@ class NumpySource(Expressions):
         if names:
             self.line(f"del {', '.join(sorted(names, key=lambda n: int(n[1:])))}")
 
-    def _mode(self, quiet: bool) -> None:
+    def mode(self, quiet: bool) -> None:
         """Start or end the part that gives no warnings."""
+        pad = "    " * self.depth
         if quiet and not self._quiet:
-            self.lines += ["    token = ignore()", "    try:"]
+            self.lines += [f"{pad}token = ignore()", f"{pad}try:"]
         elif self._quiet and not quiet:
-            self.lines += ["    finally:", "        restore(token)"]
+            self.lines += [f"{pad}finally:", f"{pad}    restore(token)"]
         self._quiet = quiet
 
     # --- guards ------------------------------------------------------------------------------

@@ -7,12 +7,13 @@ from collections import defaultdict
 
 from ..engine.staged import Guard, Operation, Variable
 from .group import Group, belongs, read_by, shape_of_group
+from .loop import Loop
 from .program import Program
 
 __all__ = ["Piece", "scheduled"]
 
-Piece = Operation | Guard | Group
-Step = Operation | Guard
+Piece = Operation | Guard | Group | Loop
+Step = Operation | Guard | Loop
 
 
 def scheduled(program: Program) -> list[Piece]:
@@ -46,6 +47,10 @@ def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]
                 shapes[s.variable] = k
             else:
                 barrier, since = k, []
+        elif type(s) is Loop:
+            needs.update(since)  # and all that follows waits for the guards inside of it
+            maker.update(dict.fromkeys(s.results, k))
+            barrier, since = k, []
         else:
             if s.primitive.family not in ("elementwise", "linear"):
                 needs.update(since)

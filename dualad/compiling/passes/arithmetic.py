@@ -255,6 +255,6 @@ def product_of_scalars(operation: Operation, made: Made) -> Operation | None:
 
 
 ARITHMETIC = (
-    number_as_float, without_neutral, sign_by_negative, signs_in_sums, signs_of_factors, product_of_numbers,
-    quotient_by_square_of_cosh, small_powers, product_of_scalars,
+    number_as_float, without_neutral, sign_by_negative, signs_in_sums, signs_of_factors,
+    product_of_numbers, quotient_by_square_of_cosh, small_powers, product_of_scalars,
 )  # fmt: skip
