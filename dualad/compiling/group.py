@@ -79,7 +79,7 @@ def shape_of_group(step: Operation | Guard) -> tuple[int, ...] | None:
 
 def belongs(step: Operation | Guard, shape: tuple[int, ...], members: set[Variable]) -> bool:
     """Whether a step can run in a group of this shape that computes `members`."""
-    if type(step) is Guard:
+    if isinstance(step, Guard):
         return step.question == "has_nan" and not step.answer and step.variable in members
     if type(step) is Operation and step.primitive.name == "sum_axes":
         (x,) = step.operands
@@ -92,13 +92,13 @@ def results_of(steps: list[Operation | Guard], others: set[Variable]) -> tuple[V
     return tuple([r for s in steps if type(s) is Operation for r in s.results if r in others])
 
 
-def read_by(step: Operation | Guard | Group) -> list[Variable]:
+def read_by(step: Operation | Guard | Group | Loop) -> list[Variable]:
     """The variables that a step reads."""
-    if type(step) is Guard:
+    if isinstance(step, Guard):
         return [step.variable]
-    if type(step) is Loop:
+    if isinstance(step, Loop):
         return step.reads()
-    if type(step) is Group:
+    if isinstance(step, Group):
         return [v for s in step.steps for v in read_by(s)]
     assert type(step) is Operation
     return variables_of(step)

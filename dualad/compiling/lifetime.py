@@ -24,9 +24,9 @@ FRESH = frozenset("scatter_add index_set add_at_slice matmul concatenate sum_axe
 
 def aliases_of(piece: Piece | None) -> Sequence[Variable]:
     """The variables in whose memory the results of a piece may lie."""
-    if type(piece) is Operation:
+    if isinstance(piece, Operation):
         return piece.aliases
-    return piece.reads() if type(piece) is Loop else ()
+    return piece.reads() if isinstance(piece, Loop) else ()
 
 
 class Lifetimes:
@@ -38,10 +38,10 @@ class Lifetimes:
         for k, piece in enumerate(pieces):
             for v in read_by(piece):
                 self.last[v] = k
-            if type(piece) is Guard:
+            if isinstance(piece, Guard):
                 continue
-            for r in piece.results:  # type: ignore[union-attr]
-                self.made[r] = piece  # type: ignore[assignment]
+            for r in piece.results:
+                self.made[r] = piece
                 self.last.setdefault(r, k)
         self.kept = {*program.inputs, *program.results()}
         self.last.update(dict.fromkeys(self.kept, len(pieces)))

@@ -75,17 +75,17 @@ class NumpySource(Expressions):
     # --- steps -------------------------------------------------------------------------------
 
     def _piece(self, piece: Piece, k: int) -> None:
-        if type(piece) is Guard:
+        if isinstance(piece, Guard):
             self.line(self.guard(piece))
             return
-        self.mode(piece.quiet)  # type: ignore[union-attr]
-        if type(piece) is Loop:
+        self.mode(piece.quiet)
+        if isinstance(piece, Loop):
             LoopSource(self, piece).write()
-        elif type(piece) is Group:
+        elif isinstance(piece, Group):
             for text in BlockLoop(self, piece).lines:
                 self.line(text)
         else:
-            assert type(piece) is Operation
+            assert isinstance(piece, Operation)
             for text in statements(self, piece, k):
                 self.line(text)
 

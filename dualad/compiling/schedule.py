@@ -40,14 +40,14 @@ def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]
         needs.update([shapes[v] for v in read if v in shapes])
         if barrier is not None:
             needs.add(barrier)
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             if s.question == "has_nan":
                 since.append(k)
             elif s.question == "shape":
                 shapes[s.variable] = k
             else:
                 barrier, since = k, []
-        elif type(s) is Loop:
+        elif isinstance(s, Loop):
             needs.update(since)  # and all that follows waits for the guards inside of it
             maker.update(dict.fromkeys(s.results, k))
             barrier, since = k, []
@@ -84,7 +84,7 @@ class _Schedule:
         if self.shapes[k] is not None:
             heapq.heappush(self.large, k)
         else:
-            heapq.heappush(self.alone[self.quiet if type(s) is Guard else s.quiet], k)
+            heapq.heappush(self.alone[self.quiet if isinstance(s, Guard) else s.quiet], k)
 
     def _done(self, k: int) -> None:
         for n in self.after[k]:
