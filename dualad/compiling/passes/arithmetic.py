@@ -39,8 +39,6 @@ def is_float(operation: Operation) -> bool:
 
 def is_number(x: Any, value: float) -> bool:
     """Whether a constant is this number, with its sign."""
-    if isinstance(x, np.ndarray) and x.ndim == 0:
-        x = x[()]
     return (
         isinstance(x, (int, float, np.floating, np.integer))
         and not isinstance(x, bool)
@@ -132,9 +130,12 @@ def sign_of_product_in_sum(operation: Operation, made: Made) -> list[Operation] 
     return None
 
 
+WITH_NUMBERS = (np.add, np.subtract, np.multiply, np.divide)
+
+
 def number_as_float(operation: Operation, made: Made) -> Operation | None:
     """A whole number among floats is one of them, as NumPy would make it."""
-    if not is_float(operation) or operation.primitive.impl is np.power:
+    if not is_float(operation) or operation.primitive.impl not in WITH_NUMBERS:
         return None
     if not any(type(x) is int for x in operation.operands):
         return None
