@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["BlockLoop"]
 
 #: What the blocks of one round take together, and the bounds of a block.
-CACHE = 1 << 20
+CACHE = 3 << 19
 SMALLEST, LARGEST = 2048, 16384
 
 
@@ -190,8 +190,8 @@ class BlockLoop:
         row = 1 if self.flat else math.prod(self.group.shape[1:])
         entry = self.group.operations[0].results[0].dtype.itemsize
         parts = self.count + len(self.slices)
-        length = CACHE // (entry * max(parts, 1))
-        length = 1 << (min(max(length, SMALLEST), LARGEST).bit_length() - 1)
+        length = CACHE // (entry * max(parts, 1)) // 1024 * 1024
+        length = min(max(length, SMALLEST), LARGEST)
         step = max(1, length // row) if not self.flat else length
         lines = [*self.before, *[f"{name} = []" for name, _ in self.sums]]
         rest = "" if self.flat else "".join([f", {d}" for d in self.group.shape[1:]])

@@ -12,12 +12,17 @@ from .group import Group, read_by
 from .program import Program
 from .schedule import Piece
 
-__all__ = ["Lifetimes"]
+__all__ = ["Lifetimes", "is_large"]
 
 #: Arrays of so many bytes and more are freed after their last use, before the function ends.
 LARGE = 16384
 #: Operations whose result lies in memory of its own, besides the ufuncs.
 FRESH = frozenset("scatter_add index_set add_at_slice matmul concatenate sum_axes".split())
+
+
+def is_large(v: Variable) -> bool:
+    """Whether the memory of a variable counts."""
+    return v.is_array and v.size * v.dtype.itemsize >= LARGE
 
 
 class Lifetimes:
@@ -40,9 +45,10 @@ class Lifetimes:
         for v in self.made:
             for root in self.roots(v):
                 self.views[root].append(v)
+        #: what is not read after a piece
         self.dying: dict[int, list[Variable]] = defaultdict(list)
         for v, k in self.last.items():
-            if k < len(pieces) and v.is_array and v.size * v.dtype.itemsize >= LARGE:
+            if k < len(pieces):
                 self.dying[k].append(v)
 
     def roots(self, v: Variable) -> set[Variable]:
