@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.staged import Guard, Operation, Variable
+from ...engine.staged import Operation, Variable
 from ..loop import Carry, Loop, Save, Stream
 from ..program import Program
 from .likeness import kinds_of, places, rebuilt
@@ -38,10 +38,10 @@ def rolled(program: Program) -> Program:
         for run in itertools.islice(runs(kinds[lo:hi], LEAST), TRIES):
             if run.period * (run.turns - 1) < WORTH:
                 break
-            run = roller.fits(Run((run.start + lo, run.period, run.turns)))
-            if run is not None:
-                found.append(run)
-                todo += [(lo, run.start), (run.start + run.period * run.turns, hi)]
+            fit = roller.fits(Run((run.start + lo, run.period, run.turns)))
+            if fit is not None:
+                found.append(fit)
+                todo += [(lo, fit.start), (fit.start + fit.period * fit.turns, hi)]
                 break
     if not found:
         return program
