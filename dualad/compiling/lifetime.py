@@ -14,7 +14,7 @@ from .loop import Loop
 from .program import Program
 from .schedule import Piece
 
-__all__ = ["Lifetimes"]
+__all__ = ["Lifetimes", "is_large"]
 
 #: Arrays of so many bytes and more are freed after their last use, before the function ends.
 LARGE = 16384
@@ -27,6 +27,11 @@ def aliases_of(piece: Piece | None) -> Sequence[Variable]:
     if isinstance(piece, Operation):
         return piece.aliases
     return piece.reads() if isinstance(piece, Loop) else ()
+
+
+def is_large(v: Variable) -> bool:
+    """Whether the memory of a variable counts."""
+    return v.is_array and v.size * v.dtype.itemsize >= LARGE
 
 
 class Lifetimes:
@@ -49,9 +54,10 @@ class Lifetimes:
         for v in self.made:
             for root in self.roots(v):
                 self.views[root].append(v)
+        #: what is not read after a piece
         self.dying: dict[int, list[Variable]] = defaultdict(list)
         for v, k in self.last.items():
-            if k < len(pieces) and v.is_array and v.size * v.dtype.itemsize >= LARGE:
+            if k < len(pieces):
                 self.dying[k].append(v)
 
     def roots(self, v: Variable) -> set[Variable]:

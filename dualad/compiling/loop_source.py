@@ -59,7 +59,8 @@ class LoopSource:
             source.line("pass")
         source.depth -= 1
         source.life = self.outer
-        source.names.update({v: source.names[inside] for v, inside in loop.finals})
+        for v, inside in loop.finals:
+            source.rename(v, inside)
 
     def _step(self, step: Operation | Guard, k: int) -> None:
         source = self.source

@@ -14,7 +14,7 @@ from ..engine.staged import Guard, Operation, Variable
 from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group
-from .lifetime import Lifetimes
+from .lifetime import Lifetimes, is_large
 from .loop import Loop
 from .loop_source import LoopSource
 from .program import Output, Program
@@ -50,6 +50,10 @@ OTHERWISE: dict[str, str] = {
 }
 
 
+#: From how many steps names are used again, so that what they stood for is freed.
+LONG = 100
+
+
 class NumpySource(Expressions):
     """The source of one program, and the function it defines."""
 
@@ -61,14 +65,20 @@ class NumpySource(Expressions):
         self.lines: list[str] = []
         self._quiet = False
         self.depth = 1
-        self._rows = self._named = 0
+        self._rows = 0
         #: lists of what loops save, by name, and the variables in them
         self.rows: dict[str, tuple[Variable, ...]] = {}
+        #: names: whose each is, how many there are, and which are free
+        self.owner: dict[str, Variable] = {}
+        self._count, self._unused = 0, list[str]()
         pieces = scheduled(program)
+        self._is_long = len(pieces) > LONG
         self.life = Lifetimes(program, pieces)
         for k, piece in enumerate(pieces):
             self._piece(piece, k)
-            self._free(k)
+            ended = self.release(k)
+            if ended and k + 1 < len(pieces):
+                self.line(f"del {', '.join(ended)}")
         self.mode(False)
         self._results()
 
@@ -91,9 +101,32 @@ class NumpySource(Expressions):
 
     def new_name(self, v: Variable) -> str:
         """Name a variable."""
-        self.names[v] = f"v{self._named}"
-        self._named += 1
-        return self.names[v]
+        if self._unused:
+            name = self._unused.pop()
+        else:
+            name = f"v{self._count}"
+            self._count += 1
+        self.names[v] = name
+        self.owner[name] = v
+        return name
+
+    def rename(self, r: Variable, x: Variable) -> str:
+        """Give a result the name of an operand that it replaces."""
+        name = self.names[r] = self.names[x]
+        self.owner[name] = r
+        return name
+
+    def release(self, k: int) -> list[str]:
+        """The names of what is not read after the k-th piece; long programs use them again."""
+        ended = [
+            name
+            for v in self.life.dying.pop(k, ())
+            if (name := self.names.get(v)) is not None and self.owner.get(name) is v
+        ]
+        if self._is_long:
+            self._unused += ended
+            return []
+        return [name for name in ended if is_large(self.owner[name])]
 
     def count_row(self) -> int:
         """A number for a new list."""
@@ -103,17 +136,6 @@ class NumpySource(Expressions):
     def line(self, text: str) -> None:
         """Add a line."""
         self.lines.append("    " * (self.depth + self._quiet) + text)
-
-    def _free(self, k: int) -> None:
-        """Let go of the large arrays that were last read."""
-        names = {self.names[v] for v in self.life.dying.get(k, ()) if v in self.names}
-        names = {n for n in names if n.isidentifier()}
-        if names:
-            names -= {
-                self.names[v] for v, last in self.life.last.items() if last > k and v in self.names
-            }
-        if names:
-            self.line(f"del {', '.join(sorted(names, key=lambda n: int(n[1:])))}")
 
     def mode(self, quiet: bool) -> None:
         """Start or end the part that gives no warnings."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..program import Program
 from .arithmetic import ARITHMETIC
 from .arrangement import ARRANGEMENT
-from .constants import CONSTANTS
+from .constants import constants_of
 from .dead_code import without_dead_code
 from .formulas import FORMULAS
 from .guards import without_implied_guards
@@ -24,7 +24,7 @@ __all__ = ["simplified", "without_dead_code", "without_repetition"]
 
 def simplified(program: Program) -> Program:
     """The program after all passes."""
-    program = rewritten(program, *FORMULAS, *CONSTANTS)
+    program = rewritten(program, *FORMULAS, *constants_of(program))
     for _ in range(2):  # what the first round has found may be used once after it
         program = without_dead_code(without_repetition(program))
         program = rewritten(program, *ARITHMETIC, *ARRANGEMENT)
