@@ -1,0 +1,1 @@
+"""Programs traced from Python functions, made fast and run again."""

@@ -1,0 +1,1 @@
+"""Elementwise functions as straight-line arithmetic that a compiler turns into vector instructions."""

@@ -1,0 +1,304 @@
+"""Arithmetic that writes LLVM instructions: what the formulas of this package are stated in.
+
+A formula is an ordinary Python function of a `Real`. Calling it emits its instructions once, in
+the place where it is called, so that a compiler sees neither a call nor a branch in the loop and
+turns all of it into vector instructions.
+
+Nothing here lets a compiler change the rounding of an operation: `fma` is fused where it is
+written and nowhere else, which the error-free transformations (`two_sum`, `two_product`) rely on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+__all__ = [
+    "Machine",
+    "Real",
+    "Truth",
+    "Word",
+    "copysign",
+    "fast_two_sum",
+    "fma",
+    "polynomial",
+    "quotient",
+    "select",
+    "two_product",
+    "two_sum",
+]
+
+DOUBLE, INTEGER = ir.DoubleType(), ir.IntType(64)
+SIGN = 1 << 63
+#: Veltkamp's constant: it splits a double into two halves of 26 bits.
+SPLIT = 134217729.0
+# Numba gives the flags of the caller (`contract`) to each operation that has no flag of its own.
+# `afn` speaks of library functions only: on arithmetic it changes nothing and keeps others away.
+OWN = ("afn",)
+
+
+class Machine:
+    """Where instructions go: a builder, the number of lanes (0: a scalar), and what it can do."""
+
+    __slots__ = ("builder", "fused", "integer", "lanes", "real")
+
+    def __init__(self, builder: Any, fused: bool, lanes: int = 0) -> None:
+        self.builder = builder
+        self.fused = fused
+        self.lanes = lanes
+        self.real = ir.VectorType(DOUBLE, lanes) if lanes else DOUBLE
+        self.integer = ir.VectorType(INTEGER, lanes) if lanes else INTEGER
+
+    def constant(self, kind: Any, value: float) -> Any:
+        """One number in every lane."""
+        if not self.lanes:
+            return ir.Constant(kind, value)
+        return ir.Constant(kind, [ir.Constant(kind.element, value)] * self.lanes)
+
+    def intrinsic(self, name: str, arguments: Sequence[Any]) -> Any:
+        """A function that LLVM knows, of doubles."""
+        kind = f"v{self.lanes}f64" if self.lanes else "f64"
+        function_type = ir.FunctionType(self.real, [self.real] * len(arguments))
+        full = f"llvm.{name}.{kind}"
+        module = self.builder.module
+        function = module.globals.get(full) or ir.Function(module, function_type, full)
+        return self.builder.call(function, arguments)
+
+
+class Lane:
+    """A value on a machine."""
+
+    __slots__ = ("machine", "value")
+
+    def __init__(self, machine: Machine, value: Any) -> None:
+        self.machine = machine
+        self.value = value
+
+
+class Truth(Lane):
+    """A comparison's outcome."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Truth) -> Truth:
+        return Truth(self.machine, self.machine.builder.and_(self.value, other.value))
+
+    def __or__(self, other: Truth) -> Truth:
+        return Truth(self.machine, self.machine.builder.or_(self.value, other.value))
+
+    def __invert__(self) -> Truth:
+        return Truth(self.machine, self.machine.builder.not_(self.value))
+
+
+class Word(Lane):
+    """A 64-bit integer: the bits of a double."""
+
+    __slots__ = ()
+
+    def combined(self, instruction: str, other: Any) -> Word:
+        machine = self.machine
+        if not isinstance(other, Lane):
+            other = Word(machine, machine.constant(machine.integer, other))
+        return Word(machine, getattr(machine.builder, instruction)(self.value, other.value))
+
+    def __add__(self, other: Any) -> Word:
+        return self.combined("add", other)
+
+    def __sub__(self, other: Any) -> Word:
+        return self.combined("sub", other)
+
+    def __neg__(self) -> Word:
+        return Word(self.machine, self.machine.builder.neg(self.value))
+
+    def __and__(self, other: Any) -> Word:
+        return self.combined("and_", other)
+
+    def __or__(self, other: Any) -> Word:
+        return self.combined("or_", other)
+
+    def __xor__(self, other: Any) -> Word:
+        return self.combined("xor", other)
+
+    def __lshift__(self, other: Any) -> Word:
+        return self.combined("shl", other)
+
+    def __rshift__(self, other: Any) -> Word:
+        """Zeros come in from the left: an arithmetic shift of 64 bits is slow before AVX-512."""
+        return self.combined("lshr", other)
+
+    def is_zero(self) -> Truth:
+        machine = self.machine
+        zero = machine.constant(machine.integer, 0)
+        return Truth(machine, machine.builder.icmp_unsigned("==", self.value, zero))
+
+    def real(self) -> Real:
+        """The double that has these bits."""
+        machine = self.machine
+        return Real(machine, machine.builder.bitcast(self.value, machine.real))
+
+
+class Real(Lane):
+    """A double. A comparison with a NaN is false, except `!=`."""
+
+    __slots__ = ()
+
+    def like(self, number: Any) -> Real:
+        """Another number on the same machine."""
+        if isinstance(number, Real):
+            return number
+        machine = self.machine
+        return Real(machine, machine.constant(machine.real, float(number)))
+
+    def combined(self, instruction: str, left: Any, right: Any) -> Real:
+        emit = getattr(self.machine.builder, instruction)
+        return Real(self.machine, emit(self.like(left).value, self.like(right).value, flags=OWN))
+
+    def __add__(self, other: Any) -> Real:
+        return self.combined("fadd", self, other)
+
+    def __radd__(self, other: Any) -> Real:
+        return self.combined("fadd", other, self)
+
+    def __sub__(self, other: Any) -> Real:
+        return self.combined("fsub", self, other)
+
+    def __rsub__(self, other: Any) -> Real:
+        return self.combined("fsub", other, self)
+
+    def __mul__(self, other: Any) -> Real:
+        return self.combined("fmul", self, other)
+
+    def __rmul__(self, other: Any) -> Real:
+        return self.combined("fmul", other, self)
+
+    def __truediv__(self, other: Any) -> Real:
+        return self.combined("fdiv", self, other)
+
+    def __rtruediv__(self, other: Any) -> Real:
+        return self.combined("fdiv", other, self)
+
+    def __neg__(self) -> Real:
+        return Real(self.machine, self.machine.builder.fneg(self.value))
+
+    def __abs__(self) -> Real:
+        return Real(self.machine, self.machine.intrinsic("fabs", [self.value]))
+
+    def compared(self, sign: str, other: Any) -> Truth:
+        builder = self.machine.builder
+        compare = builder.fcmp_unordered if sign == "!=" else builder.fcmp_ordered
+        return Truth(self.machine, compare(sign, self.value, self.like(other).value))
+
+    def __lt__(self, other: Any) -> Truth:
+        return self.compared("<", other)
+
+    def __le__(self, other: Any) -> Truth:
+        return self.compared("<=", other)
+
+    def __gt__(self, other: Any) -> Truth:
+        return self.compared(">", other)
+
+    def __ge__(self, other: Any) -> Truth:
+        return self.compared(">=", other)
+
+    def equals(self, other: Any) -> Truth:
+        return self.compared("==", other)
+
+    def differs(self, other: Any) -> Truth:
+        return self.compared("!=", other)
+
+    def sqrt(self) -> Real:
+        return Real(self.machine, self.machine.intrinsic("sqrt", [self.value]))
+
+    def bits(self) -> Word:
+        machine = self.machine
+        return Word(machine, machine.builder.bitcast(self.value, machine.integer))
+
+
+def select(condition: Truth, then: Any, otherwise: Any) -> Real:
+    """One of two numbers; both are computed."""
+    machine = condition.machine
+    example = then if isinstance(then, Real) else otherwise
+    if not isinstance(example, Real):
+        example = Real(machine, machine.constant(machine.real, 0.0))
+    left, right = example.like(then).value, example.like(otherwise).value
+    return Real(machine, machine.builder.select(condition.value, left, right))
+
+
+def fma(x: Any, y: Any, z: Any) -> Real:
+    """x y + z, rounded once where the processor can, else twice."""
+    example = next(number for number in (x, y, z) if isinstance(number, Real))
+    if not example.machine.fused:
+        return example.like(x) * y + z
+    values = [example.like(number).value for number in (x, y, z)]
+    return Real(example.machine, example.machine.intrinsic("fma", values))
+
+
+def copysign(size: Real, sign: Real) -> Real:
+    """The size of one number with the sign of another."""
+    return ((size.bits() & (SIGN - 1)) | (sign.bits() & SIGN)).real()
+
+
+def two_sum(x: Real, y: Real) -> tuple[Real, Real]:
+    """x + y, and exactly what its rounding left (Knuth)."""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+def fast_two_sum(large: Any, small: Real) -> tuple[Real, Real]:
+    """The same for |large| >= |small| or large = 0 (Dekker)."""
+    total = large + small
+    return total, small - (total - large)
+
+
+def two_product(x: Real, y: Any) -> tuple[Real, Real]:
+    """x y, and exactly what its rounding left (Dekker and Veltkamp without a fused product)."""
+    product = x * y
+    if x.machine.fused:
+        return product, fma(x, y, -product)
+    (high, low), (top, rest) = halves(x), halves(x.like(y))
+    return product, low * rest - (((product - high * top) - low * top) - high * rest)
+
+
+def halves(x: Real) -> tuple[Real, Real]:
+    """Two numbers of 26 bits whose sum is x."""
+    scaled = x * SPLIT
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
+    """(top + top_low) / (bottom + bottom_low): one division, one step of Newton's method."""
+    inverse = 1.0 / bottom
+    first = top * inverse
+    rest = fma(-first, bottom_low, remainder(top, first, bottom) + top_low)
+    return fma(rest, inverse, first)
+
+
+def remainder(top: Real, first: Real, bottom: Real) -> Real:
+    """Top - first bottom, nearly exact though the two cancel."""
+    if top.machine.fused:
+        return fma(-first, bottom, top)
+    product, low = two_product(first, bottom)
+    return (top - product) - low
+
+
+def polynomial(x: Real, coefficients: Sequence[float]) -> Real:
+    """A polynomial by its coefficients, constant first.
+
+    Even and odd powers in two chains (Horner's scheme in x**2): half the wait of one chain, one
+    operation more.
+    """
+    if len(coefficients) < 4:
+        return horner(x, coefficients)
+    square = x * x
+    return fma(horner(square, coefficients[1::2]), x, horner(square, coefficients[::2]))
+
+
+def horner(x: Real, coefficients: Sequence[float]) -> Real:
+    total = x.like(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        total = fma(total, x, coefficient)
+    return total
