@@ -25,6 +25,8 @@ __all__ = [
     "fma",
     "polynomial",
     "quotient",
+    "quotient_parts",
+    "remainder",
     "select",
     "two_product",
     "two_sum",
@@ -127,6 +129,10 @@ class Word(Lane):
     def __rshift__(self, other: Any) -> Word:
         """Zeros come in from the left: an arithmetic shift of 64 bits is slow before AVX-512."""
         return self.combined("lshr", other)
+
+    def signed(self, real: Real) -> Real:
+        """A number, its sign changed where this word's first bit is set."""
+        return (real.bits() ^ (self & SIGN)).real()
 
     def is_zero(self) -> Truth:
         machine = self.machine
@@ -269,12 +275,17 @@ def halves(x: Real) -> tuple[Real, Real]:
     return high, x - high
 
 
-def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
-    """(top + top_low) / (bottom + bottom_low): one division, one step of Newton's method."""
+def quotient_parts(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> tuple[Real, Real]:
+    """(top + top_low) / (bottom + bottom_low) as a sum of two: one division, one Newton step."""
     inverse = 1.0 / bottom
     first = top * inverse
-    rest = fma(-first, bottom_low, remainder(top, first, bottom) + top_low)
-    return fma(rest, inverse, first)
+    return first, inverse * fma(-first, bottom_low, remainder(top, first, bottom) + top_low)
+
+
+def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
+    """The same, rounded."""
+    first, rest = quotient_parts(top, top_low, bottom, bottom_low)
+    return first + rest
 
 
 def remainder(top: Real, first: Real, bottom: Real) -> Real:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...extras import required
-from . import exponentials, logarithms
+from . import exponentials, hyperbolics, logarithms, trigonometry
 from .arithmetic import DOUBLE, Machine, Real
 
 __all__ = ["FUNCTIONS", "Function"]
@@ -39,10 +39,17 @@ class Function:
     source: str
 
 
-def fused(context: Any) -> bool:
-    """Whether the processor that numba compiles for has a fused multiply-add."""
+def machine(context: Any, builder: Any) -> Machine:
+    """What numba compiles for.
+
+    LLVM takes half of the width of AVX-512 unless it is asked for all of it.
+    """
     triple, _, features = context.codegen().magic_tuple()
-    return "+fma," in features + "," or triple.startswith(("aarch64", "arm64"))
+    known = set(features.split(","))
+    if "+avx512f" in known:
+        # llvmlite knows the attributes that have no value; it prints this one as it stands.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+    return Machine(builder, "+fma" in known or triple.startswith(("aarch64", "arm64")))
 
 
 def compiled(formula: Callable[..., Real]) -> Any:
@@ -57,11 +64,10 @@ def compiled(formula: Callable[..., Real]) -> Any:
         kind = types.float32 if x == types.float32 else types.float64
 
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            machine = Machine(builder, fused(context))
             (value,) = arguments
             if kind == types.float32:
                 value = builder.fpext(value, DOUBLE)
-            result = formula(Real(machine, value)).value
+            result = formula(Real(machine(context, builder), value)).value
             return (
                 builder.fptrunc(result, context.get_value_type(kind))
                 if (kind == types.float32)
@@ -76,10 +82,21 @@ def compiled(formula: Callable[..., Real]) -> Any:
 
 CODY_WAITE = "Cody and Waite (1980), Remez polynomial"
 FUNCTIONS: dict[str, Function] = {
-    name: Function(name, compiled(formula), ulp, True, source)
-    for name, formula, ulp, source in (
-        ("exp", exponentials.exp, 1.0, CODY_WAITE),
-        ("tanh", exponentials.tanh, 1.0, CODY_WAITE),
-        ("log", logarithms.log, 1.0, "fdlibm e_log.c"),
+    formula.__name__: Function(formula.__name__, compiled(formula), ulp, True, source)
+    for formula, ulp, source in (
+        (exponentials.exp, 1.0, CODY_WAITE),
+        (exponentials.exp2, 1.0, CODY_WAITE),
+        (exponentials.expm1, 1.0, CODY_WAITE),
+        (hyperbolics.sinh, 1.0, CODY_WAITE),
+        (hyperbolics.cosh, 1.0, CODY_WAITE),
+        (hyperbolics.tanh, 1.0, CODY_WAITE),
+        (hyperbolics.expit, 1.0, CODY_WAITE),
+        (logarithms.log, 1.0, "fdlibm e_log.c"),
+        (logarithms.log1p, 1.0, "fdlibm e_log.c"),
+        (logarithms.log2, 1.0, "fdlibm e_log.c"),
+        (logarithms.log10, 1.0, "fdlibm e_log.c"),
+        (trigonometry.sin, 1.0, CODY_WAITE),
+        (trigonometry.cos, 1.0, CODY_WAITE),
+        (trigonometry.tan, 1.0, CODY_WAITE),
     )
 }
