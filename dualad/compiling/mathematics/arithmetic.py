@@ -16,6 +16,7 @@ from typing import Any
 from llvmlite import ir
 
 __all__ = [
+    "SIGN",
     "Machine",
     "Real",
     "Truth",
@@ -23,6 +24,7 @@ __all__ = [
     "copysign",
     "fast_two_sum",
     "fma",
+    "horner",
     "polynomial",
     "quotient",
     "quotient_parts",
@@ -216,6 +218,10 @@ class Real(Lane):
 
     def sqrt(self) -> Real:
         return Real(self.machine, self.machine.intrinsic("sqrt", [self.value]))
+
+    def rounded(self) -> Real:
+        """The nearest integer, of two the even one."""
+        return Real(self.machine, self.machine.intrinsic("rint", [self.value]))
 
     def bits(self) -> Word:
         machine = self.machine

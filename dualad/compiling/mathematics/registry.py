@@ -10,14 +10,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...extras import required
-from . import exponentials, hyperbolics, logarithms, trigonometry
+from . import (
+    exponentials,
+    hyperbolics,
+    inverse_hyperbolics,
+    inverse_trigonometry,
+    logarithms,
+    powers,
+    trigonometry,
+)
 from .arithmetic import DOUBLE, Machine, Real
 
 __all__ = ["FUNCTIONS", "Function"]
 
 required("numba", "compiling to machine code", "pip install 'dualad[jit]'")
+from llvmlite import ir  # noqa: E402
 from numba.core import types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
+
+
+NUMBERS = types.Float, types.Integer, types.Boolean
 
 
 @dataclass(frozen=True)
@@ -58,26 +70,34 @@ def compiled(formula: Callable[..., Real]) -> Any:
     float32 is computed in float64 and rounded; integers and booleans become float64.
     """
 
-    def typed(typing_context: Any, x: Any) -> Any:
-        if not isinstance(x, (types.Float, types.Integer, types.Boolean)):
+    count = formula.__code__.co_argcount
+
+    def typed(typing_context: Any, *arguments: Any) -> Any:
+        if not all(isinstance(x, NUMBERS) for x in arguments):
             return None
-        kind = types.float32 if x == types.float32 else types.float64
+        single = all(x == types.float32 for x in arguments)
+        kind = types.float32 if single else types.float64
 
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (value,) = arguments
-            if kind == types.float32:
-                value = builder.fpext(value, DOUBLE)
-            result = formula(Real(machine(context, builder), value)).value
-            return (
-                builder.fptrunc(result, context.get_value_type(kind))
-                if (kind == types.float32)
-                else result
-            )
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            if single:
+                values = [builder.fpext(value, DOUBLE) for value in values]
+            here = machine(context, builder)
+            result = formula(*(Real(here, value) for value in values)).value
+            return builder.fptrunc(result, ir.FloatType()) if single else result
 
-        return kind(kind), emit
+        return kind(*[kind] * count), emit
 
-    typed.__name__ = formula.__name__
-    return intrinsic(typed)
+    return intrinsic(named(typed, formula.__name__, count))
+
+
+def named(typed: Callable[..., Any], name: str, count: int) -> Callable[..., Any]:
+    """The same with a name and one or two arguments, which numba reads from the signature."""
+    if count == 1:
+        wrapped = lambda typing_context, x: typed(typing_context, x)
+    else:
+        wrapped = lambda typing_context, x, y: typed(typing_context, x, y)
+    wrapped.__name__ = name
+    return wrapped
 
 
 CODY_WAITE = "Cody and Waite (1980), Remez polynomial"
@@ -98,5 +118,13 @@ FUNCTIONS: dict[str, Function] = {
         (trigonometry.sin, 1.0, CODY_WAITE),
         (trigonometry.cos, 1.0, CODY_WAITE),
         (trigonometry.tan, 1.0, CODY_WAITE),
+        (inverse_trigonometry.arcsin, 1.0, "fdlibm e_asin.c"),
+        (inverse_trigonometry.arccos, 1.0, "fdlibm e_asin.c"),
+        (inverse_trigonometry.arctan, 1.0, "Moshier (1989)"),
+        (inverse_trigonometry.arctan2, 1.0, "Moshier (1989)"),
+        (inverse_hyperbolics.arcsinh, 2.0, "fdlibm s_asinh.c"),
+        (inverse_hyperbolics.arccosh, 2.0, "fdlibm s_asinh.c"),
+        (inverse_hyperbolics.arctanh, 2.0, "fdlibm s_asinh.c"),
+        (powers.power, 1.0, "Dekker (1971), Markstein (2000)"),
     )
 }
