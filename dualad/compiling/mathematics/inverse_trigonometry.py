@@ -91,7 +91,7 @@ def arctan2(y: Real, x: Real) -> Real:
 def scale_of(x: Real, y: Real) -> Real:
     """A power of two that takes the larger of two positive numbers away from both ends."""
     largest = select(x > y, x, y)
-    return select(largest > 2.0**500, 2.0**-600, select(largest < 2.0**-400, 2.0**600, 1.0))
+    return select(largest > 2.0**1000, 2.0**-60, select(largest < 2.0**-200, 2.0**600, 1.0))
 
 
 def angle(y: Real, x: Real) -> tuple[Real, Real]:

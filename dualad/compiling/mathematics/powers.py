@@ -46,15 +46,16 @@ def power(x: Real, y: Real) -> Real:
     """x to the power y."""
     size = abs(x)
     high, low = log_parts(size)
-    unbounded = size.equals(0.0) | size.equals(math.inf)
-    high = select(unbounded, select(size.equals(0.0), -math.inf, math.inf), high)
+    end = select(size.equals(0.0), -math.inf, size)
+    high = select((size > 0.0) & (size < math.inf), high, end)
     product, lost = two_product(y, high)
     rest = fma(y, low, lost)
     # Beyond +-800 the power is 0 or infinite, and the products above may be no numbers.
     near = abs(product) < 800.0
     product = select(product > 800.0, 800.0, select(product < -800.0, -800.0, product))
     part = reduced(product)
-    p, p_low = less_one(part._replace(low=part.low + select(near, rest, 0.0)))
+    r, r_low = two_sum(part.high, part.low + select(near, rest, 0.0))
+    p, p_low = less_one(part._replace(high=r, low=r_low))
     one, left = fast_two_sum(1.0, p)
     return special(x, y, scaled(one + (left + p_low), part.n, part.bits))
 

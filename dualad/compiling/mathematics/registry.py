@@ -11,12 +11,14 @@ from typing import Any
 
 from ...extras import required
 from . import (
+    error_functions,
     exponentials,
     hyperbolics,
     inverse_hyperbolics,
     inverse_trigonometry,
     logarithms,
     powers,
+    roots,
     trigonometry,
 )
 from .arithmetic import DOUBLE, Machine, Real
@@ -125,6 +127,10 @@ FUNCTIONS: dict[str, Function] = {
         (inverse_hyperbolics.arcsinh, 2.0, "fdlibm s_asinh.c"),
         (inverse_hyperbolics.arccosh, 2.0, "fdlibm s_asinh.c"),
         (inverse_hyperbolics.arctanh, 2.0, "fdlibm s_asinh.c"),
+        (error_functions.erf, 1.0, "Shepherd and Laframboise (1981)"),
+        (error_functions.erfc, 2.0, "Shepherd and Laframboise (1981)"),
+        (roots.cbrt, 1.0, "fdlibm s_cbrt.c"),
+        (roots.hypot, 1.0, "scaled squares with their rounding (Dekker 1971)"),
         (powers.power, 1.0, "Dekker (1971), Markstein (2000)"),
     )
 }
