@@ -1,1 +1,1 @@
-"""Elementwise functions as straight-line arithmetic that a compiler turns into vector instructions."""
+"""Elementwise functions as straight-line arithmetic, which becomes vector instructions."""

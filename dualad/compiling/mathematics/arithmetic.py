@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llvmlite import ir
+from ...extras import required
 
 __all__ = [
     "SIGN",
@@ -34,7 +34,7 @@ __all__ = [
     "two_sum",
 ]
 
-DOUBLE, INTEGER = ir.DoubleType(), ir.IntType(64)
+JIT = "pip install 'dualad[jit]'"
 SIGN = 1 << 63
 #: Veltkamp's constant: it splits a double into two halves of 26 bits.
 SPLIT = 134217729.0
@@ -44,30 +44,37 @@ OWN = ("afn",)
 
 
 class Machine:
-    """Where instructions go: a builder, the number of lanes (0: a scalar), and what it can do."""
+    """Where instructions go: a builder, the number of lanes (0: a scalar), and what it can do.
 
-    __slots__ = ("builder", "fused", "integer", "lanes", "real")
+    `ir` is llvmlite's module of the types and values of LLVM's language.
+    """
+
+    __slots__ = ("builder", "fused", "integer", "ir", "lanes", "real")
 
     def __init__(self, builder: Any, fused: bool, lanes: int = 0) -> None:
+        self.ir = required("llvmlite.ir", "compiling to machine code", JIT)
         self.builder = builder
         self.fused = fused
         self.lanes = lanes
-        self.real = ir.VectorType(DOUBLE, lanes) if lanes else DOUBLE
-        self.integer = ir.VectorType(INTEGER, lanes) if lanes else INTEGER
+        self.real, self.integer = (
+            self.ir.VectorType(kind, lanes) if lanes else kind
+            for kind in (self.ir.DoubleType(), self.ir.IntType(64))
+        )
 
     def constant(self, kind: Any, value: float) -> Any:
         """One number in every lane."""
+        constant = self.ir.Constant
         if not self.lanes:
-            return ir.Constant(kind, value)
-        return ir.Constant(kind, [ir.Constant(kind.element, value)] * self.lanes)
+            return constant(kind, value)
+        return constant(kind, [constant(kind.element, value)] * self.lanes)
 
     def intrinsic(self, name: str, arguments: Sequence[Any]) -> Any:
         """A function that LLVM knows, of doubles."""
         kind = f"v{self.lanes}f64" if self.lanes else "f64"
-        function_type = ir.FunctionType(self.real, [self.real] * len(arguments))
+        function_type = self.ir.FunctionType(self.real, [self.real] * len(arguments))
         full = f"llvm.{name}.{kind}"
         module = self.builder.module
-        function = module.globals.get(full) or ir.Function(module, function_type, full)
+        function = module.globals.get(full) or self.ir.Function(module, function_type, full)
         return self.builder.call(function, arguments)
 
 
@@ -148,7 +155,7 @@ class Word(Lane):
 
 
 class Real(Lane):
-    """A double. A comparison with a NaN is false, except `!=`."""
+    """A double. A comparison with a NaN is false, except `differs`."""
 
     __slots__ = ()
 
@@ -191,7 +198,7 @@ class Real(Lane):
         return Real(self.machine, self.machine.builder.fneg(self.value))
 
     def __abs__(self) -> Real:
-        return Real(self.machine, self.machine.intrinsic("fabs", [self.value]))
+        return self.through("fabs")
 
     def compared(self, sign: str, other: Any) -> Truth:
         builder = self.machine.builder
@@ -216,12 +223,9 @@ class Real(Lane):
     def differs(self, other: Any) -> Truth:
         return self.compared("!=", other)
 
-    def sqrt(self) -> Real:
-        return Real(self.machine, self.machine.intrinsic("sqrt", [self.value]))
-
-    def rounded(self) -> Real:
-        """The nearest integer, of two the even one."""
-        return Real(self.machine, self.machine.intrinsic("rint", [self.value]))
+    def through(self, name: str) -> Real:
+        """What one of the processor's own functions gives: sqrt, floor, ceil, trunc, rint."""
+        return Real(self.machine, self.machine.intrinsic(name, [self.value]))
 
     def bits(self) -> Word:
         machine = self.machine
@@ -315,6 +319,7 @@ def polynomial(x: Real, coefficients: Sequence[float]) -> Real:
 
 
 def horner(x: Real, coefficients: Sequence[float]) -> Real:
+    """The same in one chain."""
     total = x.like(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         total = fma(total, x, coefficient)

@@ -32,7 +32,7 @@ def arcsinh(x: Real) -> Real:
     """The number whose hyperbolic sine is x."""
     size = abs(x)
     square = size * size
-    root = (square + 1.0).sqrt()
+    root = (square + 1.0).through("sqrt")
     bottom, missing = two_sum(root, root.like(1.0))
     more, more_low = quotient_parts(square, square.like(0.0), bottom, missing)
     total, low = two_sum(size, more)
@@ -45,7 +45,7 @@ def arccosh(x: Real) -> Real:
     less = x - 1.0
     more, missing = two_sum(x, x.like(1.0))
     square, low = two_product(less, more)
-    root = square.sqrt()
+    root = square.through("sqrt")
     rest = (remainder(square, root, root) + fma(less, missing, low)) / (root + root)
     u, lost = two_sum(x, root)
     y = large_or(x, log_of(x, u, lost + select(root > 0.0, rest, 0.0)))

@@ -91,7 +91,8 @@ def arctan2(y: Real, x: Real) -> Real:
 def scale_of(x: Real, y: Real) -> Real:
     """A power of two that takes the larger of two positive numbers away from both ends."""
     largest = select(x > y, x, y)
-    return select(largest > 2.0**1000, 2.0**-60, select(largest < 2.0**-200, 2.0**600, 1.0))
+    lifted = select(largest < 2.0**-200, 2.0**600, 1.0)
+    return select(largest > 2.0**900, 2.0**-160, lifted)
 
 
 def angle(y: Real, x: Real) -> tuple[Real, Real]:
@@ -138,7 +139,7 @@ def half_angle(size: Real) -> tuple[Truth, Real, Real]:
     """Whether size > 1/2, and as a sum of two arcsin(size), else 2 arcsin(sqrt((1-size)/2))."""
     large = size > 0.5
     z = select(large, 0.5 - 0.5 * size, size * size)
-    root = z.sqrt()
+    root = z.through("sqrt")
     s = select(large, root, size)
     low = select(large & (root > 0.0), remainder(z, root, root) / (root + root), 0.0)
     rest = fma(s * z, polynomial(z, ARCSIN), low)

@@ -55,7 +55,7 @@ def log(x: Real) -> Real:
 
 
 def log2(x: Real) -> Real:
-    """k + log(m) / log 2."""
+    """The sum of k and log(m) / log 2."""
     k, m = split(x)
     high, low = log_parts(m - 1.0)
     product, lost = two_product(high, LOG2_E)
@@ -65,7 +65,7 @@ def log2(x: Real) -> Real:
 
 
 def log10(x: Real) -> Real:
-    """k log10(2) + log(m) / log 10."""
+    """The sum of k log10(2) and log(m) / log 10."""
     k, m = split(x)
     high, low = log_parts(m - 1.0)
     product, lost = two_product(high, LOG10_E)

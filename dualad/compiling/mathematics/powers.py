@@ -22,7 +22,7 @@ from .arithmetic import (
     two_product,
     two_sum,
 )
-from .exponentials import less_one, reduced, scaled
+from .exponentials import less_one, limited, reduced, scaled
 from .logarithms import LN2_HIGH, LN2_LOW, split
 
 __all__ = ["power"]
@@ -48,8 +48,10 @@ def power(x: Real, y: Real) -> Real:
     high, low = log_parts(size)
     end = select(size.equals(0.0), -math.inf, size)
     high = select((size > 0.0) & (size < math.inf), high, end)
-    product, lost = two_product(y, high)
-    rest = fma(y, low, lost)
+    # No exponent beyond 2**100 makes another power than that.
+    exponent = limited(y, -(2.0**100), 2.0**100)
+    product, lost = two_product(exponent, high)
+    rest = fma(exponent, low, lost)
     # Beyond +-800 the power is 0 or infinite, and the products above may be no numbers.
     near = abs(product) < 800.0
     product = select(product > 800.0, 800.0, select(product < -800.0, -800.0, product))
@@ -81,8 +83,8 @@ def log_parts(x: Real) -> tuple[Real, Real]:
 
 def special(x: Real, y: Real, result: Real) -> Real:
     """Negative bases, and the exponents and bases for which C99 states a value."""
-    whole = y.rounded()
-    odd = y.equals(whole) & (0.5 * y).differs((0.5 * y).rounded()) & (abs(y) < 2.0**53)
+    whole = y.through("rint")
+    odd = y.equals(whole) & (0.5 * y).differs((0.5 * y).through("rint")) & (abs(y) < 2.0**53)
     result = select(odd & ~(x.bits() & SIGN).is_zero(), -result, result)
     invalid = (x < 0.0) & (x > -math.inf) & y.differs(whole)
     result = select(invalid, math.nan, result)

@@ -65,7 +65,7 @@ def hypot(x: Real, y: Real) -> Real:
     first, left = two_product(large, large)
     second, rest = two_product(small, small)
     total, lost = fast_two_sum(first, second)
-    root = total.sqrt()
+    root = total.through("sqrt")
     low = (remainder(total, root, root) + (lost + (left + rest))) / (root + root)
     length = root + select(root > 0.0, low, 0.0)
     length = length * select(up, 2.0**-600, select(down, 2.0**600, 1.0))
