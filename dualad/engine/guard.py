@@ -16,7 +16,15 @@ import numpy as np
 
 from .traced import TracedArray
 
-__all__ = ["either_zero_wins_raw", "has_nan", "ignore", "quiet", "restore", "zero_wins_raw"]
+__all__ = [
+    "either_zero_wins_raw",
+    "has_nan",
+    "ignore",
+    "is_quiet",
+    "quiet",
+    "restore",
+    "zero_wins_raw",
+]
 
 float64 = np.float64
 
@@ -35,6 +43,11 @@ else:
     restore = _extobj_contextvar.reset
 
 
+def is_quiet() -> bool:
+    """Whether NumPy gives no warnings here."""
+    return set(np.geterr().values()) == {"ignore"}
+
+
 def quiet() -> Any:
     """A context in which a rule gives no NumPy warning that the function itself does not give."""
     return np.errstate(all="ignore")
@@ -45,6 +58,8 @@ def has_nan(x: Any) -> bool:
     while isinstance(x, TracedArray):
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
             return x.kind == "duck"
+        if x.ends:
+            return x.has_nan()
         x = x.primal
     if type(x) is float64:
         return bool(x != x)
