@@ -5,7 +5,7 @@ the place where it is called, so that a compiler sees neither a call nor a branc
 turns all of it into vector instructions.
 
 Nothing here lets a compiler change the rounding of an operation: `fma` is fused where it is
-written and nowhere else, which the error-free transformations (`two_sum`, `two_product`) rely on.
+written and nowhere else, which the transformations of `compensated` rely on.
 """
 
 from __future__ import annotations
@@ -22,22 +22,14 @@ __all__ = [
     "Truth",
     "Word",
     "copysign",
-    "fast_two_sum",
     "fma",
     "horner",
     "polynomial",
-    "quotient",
-    "quotient_parts",
-    "remainder",
     "select",
-    "two_product",
-    "two_sum",
 ]
 
 JIT = "pip install 'dualad[jit]'"
 SIGN = 1 << 63
-#: Veltkamp's constant: it splits a double into two halves of 26 bits.
-SPLIT = 134217729.0
 # Numba gives the flags of the caller (`contract`) to each operation that has no flag of its own.
 # `afn` speaks of library functions only: on arithmetic it changes nothing and keeps others away.
 OWN = ("afn",)
@@ -254,56 +246,6 @@ def fma(x: Any, y: Any, z: Any) -> Real:
 def copysign(size: Real, sign: Real) -> Real:
     """The size of one number with the sign of another."""
     return ((size.bits() & (SIGN - 1)) | (sign.bits() & SIGN)).real()
-
-
-def two_sum(x: Real, y: Real) -> tuple[Real, Real]:
-    """x + y, and exactly what its rounding left (Knuth)."""
-    total = x + y
-    part = total - x
-    return total, (x - (total - part)) + (y - part)
-
-
-def fast_two_sum(large: Any, small: Real) -> tuple[Real, Real]:
-    """The same for |large| >= |small| or large = 0 (Dekker)."""
-    total = large + small
-    return total, small - (total - large)
-
-
-def two_product(x: Real, y: Any) -> tuple[Real, Real]:
-    """x y, and exactly what its rounding left (Dekker and Veltkamp without a fused product)."""
-    product = x * y
-    if x.machine.fused:
-        return product, fma(x, y, -product)
-    (high, low), (top, rest) = halves(x), halves(x.like(y))
-    return product, low * rest - (((product - high * top) - low * top) - high * rest)
-
-
-def halves(x: Real) -> tuple[Real, Real]:
-    """Two numbers of 26 bits whose sum is x."""
-    scaled = x * SPLIT
-    high = scaled - (scaled - x)
-    return high, x - high
-
-
-def quotient_parts(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> tuple[Real, Real]:
-    """(top + top_low) / (bottom + bottom_low) as a sum of two: one division, one Newton step."""
-    inverse = 1.0 / bottom
-    first = top * inverse
-    return first, inverse * fma(-first, bottom_low, remainder(top, first, bottom) + top_low)
-
-
-def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
-    """The same, rounded."""
-    first, rest = quotient_parts(top, top_low, bottom, bottom_low)
-    return first + rest
-
-
-def remainder(top: Real, first: Real, bottom: Real) -> Real:
-    """Top - first bottom, nearly exact though the two cancel."""
-    if top.machine.fused:
-        return fma(-first, bottom, top)
-    product, low = two_product(first, bottom)
-    return (top - product) - low
 
 
 def polynomial(x: Real, coefficients: Sequence[float]) -> Real:

@@ -12,17 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .arithmetic import (
-    Real,
-    Word,
-    copysign,
-    fast_two_sum,
-    fma,
-    polynomial,
-    select,
-    two_product,
-    two_sum,
-)
+from .arithmetic import Real, Word, copysign, fma, polynomial, select
+from .compensated import fast_two_sum, two_product, two_sum
 
 __all__ = ["exp", "exp2", "expm1"]
 
@@ -33,7 +24,7 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 LN2, LN2_REST = 0.6931471805599453, 2.3190468138462996e-17
 ONE = 1023 << 52
-#: (exp(r) - 1 - r) / r**2; error of r**2 Q(r) below 2**-62.
+#: (exp(r) - 1 - r) / r**2; error below 2**-58.
 QUOTIENT = (
     0.5,
     0.1666666666666667,

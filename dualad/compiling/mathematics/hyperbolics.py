@@ -6,7 +6,8 @@ from them (T. J. Dekker, Numerische Mathematik 18, 1971), so that one rounding i
 
 from __future__ import annotations
 
-from .arithmetic import Real, copysign, fast_two_sum, fma, quotient, quotient_parts, select
+from .arithmetic import Real, copysign, fma, select
+from .compensated import fast_two_sum, quotient, quotient_parts
 from .exponentials import inverse_scale, less_one, limited, power_of_two, reduced, scaled
 
 __all__ = ["cosh", "expit", "sinh", "tanh"]

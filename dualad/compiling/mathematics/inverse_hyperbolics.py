@@ -9,16 +9,8 @@ from __future__ import annotations
 
 import math
 
-from .arithmetic import (
-    Real,
-    copysign,
-    fma,
-    quotient_parts,
-    remainder,
-    select,
-    two_product,
-    two_sum,
-)
+from .arithmetic import Real, copysign, fma, select
+from .compensated import quotient_parts, remainder, two_product, two_sum
 from .exponentials import LN2
 from .logarithms import log_sum
 

@@ -11,17 +11,8 @@ from __future__ import annotations
 
 import math
 
-from .arithmetic import (
-    SIGN,
-    Real,
-    fast_two_sum,
-    fma,
-    polynomial,
-    quotient_parts,
-    select,
-    two_product,
-    two_sum,
-)
+from .arithmetic import SIGN, Real, fma, polynomial, select
+from .compensated import fast_two_sum, quotient_parts, two_product, two_sum
 from .exponentials import less_one, limited, reduced, scaled
 from .logarithms import LN2_HIGH, LN2_LOW, split
 
@@ -29,16 +20,16 @@ __all__ = ["power"]
 
 #: 1/3 in two parts.
 THIRD, THIRD_REST = 0.3333333333333333, 1.850371707708594e-17
-#: (artanh(s) / s - 1 - z / 3) / z**2 in z = s**2; relative error of the logarithm below 2**-72.
-SERIES = (
+#: (artanh(s) / s - 1 - z / 3) / z**2 in z = s**2; relative error of the logarithm below 2**-67.
+ARTANH = (
     0.19999999999999998,
     0.14285714285717124,
-    0.1111111110990242,
-    0.09090909313236058,
-    0.07692285836411306,
-    0.06667902226351811,
-    0.0584214625968337,
-    0.05958314173767451,
+    0.11111111109901868,
+    0.09090909313319852,
+    0.07692285829868017,
+    0.06667902503195769,
+    0.05842140226386566,
+    0.05958367277991975,
 )
 
 
@@ -71,7 +62,7 @@ def log_parts(x: Real) -> tuple[Real, Real]:
     z_low = fma(s + s, s_low, z_low)
     third, third_low = two_product(z, THIRD)
     third_low = fma(z, THIRD_REST, fma(z_low, THIRD, third_low))
-    series, series_low = fast_two_sum(third, fma(z * z, polynomial(z, SERIES), third_low))
+    series, series_low = fast_two_sum(third, fma(z * z, polynomial(z, ARTANH), third_low))
     # 2 s (1 + series), the first part of it exact.
     double = s + s
     tail, tail_low = two_product(double, series)

@@ -11,16 +11,8 @@ from __future__ import annotations
 
 import math
 
-from .arithmetic import (
-    Real,
-    copysign,
-    fast_two_sum,
-    fma,
-    polynomial,
-    remainder,
-    select,
-    two_product,
-)
+from .arithmetic import Real, copysign, fma, polynomial, select
+from .compensated import fast_two_sum, remainder, two_product
 from .exponentials import ROUND, power_of_two
 from .logarithms import split
 
