@@ -1,7 +1,8 @@
-"""Hyperbolic functions and the logistic function, from exp(|x|) - 1 as a sum of two doubles.
+"""Hyperbolic functions and the logistic function.
 
-exp(|x|) = 2**n (1 + p), as in `exponentials`; the sums and quotients keep what rounding takes
-from them (T. J. Dekker, Numerische Mathematik 18, 1971), so that one rounding is left.
+exp(|x|) = 2**n (1 + p), as in `exponentials`. sinh and expit keep p as a sum of two doubles and
+what sums and quotients lose (T. J. Dekker, Numerische Mathematik 18, 1971), so that one rounding
+is left; cosh and tanh, where less cancels, do without.
 """
 
 from __future__ import annotations
@@ -44,12 +45,11 @@ def sinh(x: Real) -> Real:
 
 
 def cosh(x: Real) -> Real:
-    """2**(n-1) ((1 + p) + s / (1 + p)) with s = 4**-n."""
+    """2**(n-1) (e + s / e) with e = exp(r) and s = 4**-n."""
     part = reduced(limited(abs(x), 0.0, 711.0))
-    p, rest = less_one(part)
-    first, lost = fast_two_sum(1.0, p)
-    total, low = fast_two_sum(first, inverse_scale(part.n, part.bits << 1) / first)
-    return scaled(0.5 * (total + (low + (lost + rest))), part.n, part.bits)
+    e = mantissa(part.high)
+    total = e + inverse_scale(part.n, part.bits << 1) / e
+    return scaled(0.5 * total, part.n, part.bits)
 
 
 def tanh(x: Real) -> Real:
