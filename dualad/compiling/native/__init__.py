@@ -1,0 +1,3 @@
+"""Programs as machine code."""
+
+from __future__ import annotations
