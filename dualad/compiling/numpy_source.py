@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ def same_value(a: Any, b: Any) -> bool:
 
 #: for each question a condition under which the answer is another one than it was
 OTHERWISE: dict[str, str] = {
+    "shape": "{v}.shape != {a}",
     "int": "int({v}) != {a}",
     "index": "int({v}) != {a}",
     "float": "not same_value(float({v}), {a})",
@@ -59,13 +61,14 @@ class NumpySource(Literals):
     # --- steps -------------------------------------------------------------------------------
 
     def _step(self, step: Operation | Guard) -> None:
-        if type(step) is Guard:
+        if isinstance(step, Guard):
             self._line(self._guard(step))
             return
         self._mode(step.quiet)
         for r in step.results:
             self.names[r] = f"v{len(self.names) - len(self.program.inputs)}"
         target = ", ".join(self.names[r] for r in step.results)
+        target += "" if step.is_single or len(step.results) > 1 else ","
         self._line(f"{target} = {self.expression(step)}")
 
     def _line(self, text: str) -> None:
@@ -145,7 +148,7 @@ class NumpySource(Literals):
         name = getattr(impl, "__name__", "")
         if getattr(np, name, None) is impl:
             return f"np.{name}"
-        known = primitive.name.replace(".", "_")
+        known = re.sub(r"\W", "_", primitive.name)
         while self.helpers.get(known, impl) is not impl:
             known += "_"
         self.helpers[known] = impl

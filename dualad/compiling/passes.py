@@ -24,7 +24,7 @@ def without_repetition(program: Program) -> Program:
     same: dict[Variable, Variable] = {}
     steps: list[Operation | Guard] = []
     for s in program.steps:
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             g = s._replace(variable=same.get(s.variable, s.variable))
             question = (g.variable, g.question)
             if g.question == "value" or question not in asked:
@@ -101,7 +101,7 @@ def without_dead_code(program: Program) -> Program:
     needed = set(program.results())
     steps: list[Operation | Guard] = []
     for s in reversed(program.steps):
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             needed.add(s.variable)
         elif not any(r in needed for r in s.results):
             continue

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..engine.level import Level
-from ..engine.staged import Guard, Operation, Staged, Untraceable, Variable, concrete, staged
+from ..engine.staged import (
+    Constants,
+    Guard,
+    Operation,
+    Staged,
+    Untraceable,
+    Variable,
+    concrete,
+    settled_constants,
+    staged,
+)
 from ..engine.traced import Buffer, TracedArray
 from ..engine.tree import Tree, flatten
 
@@ -81,6 +91,7 @@ def trace(
         inputs = [staged(level, v, Variable(v, k)) for k, v in enumerate(values)]
         variables = tuple([s.tangent for s in inputs])
         level.tape.extend(variables)
+        level.pool = Constants()
         args, kwargs = rebuild(list(inputs))
         result = f(*args, **kwargs)
         leaves, tree = flatten(result)
@@ -95,7 +106,8 @@ def trace(
         for k, _ in writes:
             np.copyto(values[k], concrete(inputs[k]), casting="unsafe")
         plain = [_plain(x, o.is_view) for x, o in zip(leaves, outputs, strict=True)]
-        steps = tuple(level.tape[len(inputs) :])
+        tape = level.tape[len(inputs) :]
+    steps = tuple(map(settled_constants, tape))
     return Program(variables, steps, outputs, tree, writes), tree.unflatten(plain)
 
 
@@ -122,7 +134,8 @@ def _plain(x: Any, is_view: bool) -> Any:
     if type(x) is Staged:
         value = concrete(x)
         return value if is_view or not isinstance(value, np.ndarray) else _owned(value)
-    return x.primal if isinstance(x, Buffer) else x
+    x = x.primal if isinstance(x, Buffer) else x
+    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def _owned(value: np.ndarray) -> np.ndarray:

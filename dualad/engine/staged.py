@@ -16,10 +16,20 @@ import numpy as np
 
 from .guard import is_quiet
 from .level import Level
-from .primitive import Opaque
+from .primitive import Elementwise, Linear, Opaque
 from .traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, name_of
 
-__all__ = ["Guard", "Operation", "Staged", "Untraceable", "Variable", "concrete", "staged"]
+__all__ = [
+    "Constants",
+    "Guard",
+    "Operation",
+    "Staged",
+    "Untraceable",
+    "Variable",
+    "concrete",
+    "settled_constants",
+    "staged",
+]
 
 
 class Variable:
@@ -27,7 +37,7 @@ class Variable:
 
     __slots__ = ("dtype", "is_array", "number", "shape")
 
-    def __init__(self, value: Any, number: int):
+    def __init__(self, value: Any, number: float):
         known = value if hasattr(value, "dtype") else np.asarray(value)
         self.shape: tuple[int, ...] = known.shape
         self.dtype: np.dtype = known.dtype
@@ -88,7 +98,7 @@ class Staged(TracedArray):
         return record(level, primitive, args, params, values, out)
 
     @property
-    def primal(self) -> Any:  # type: ignore[override]
+    def primal(self) -> Any:
         """The value itself: who looks at it makes it a guard."""
         return self.tell("value", concrete(self))
 
@@ -130,14 +140,6 @@ class Staged(TracedArray):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.primal, dtype)
-
-    def item(self, *args: Any) -> Any:
-        """The entry as a Python number, by a guard."""
-        return self.tell("value", concrete(self)).item(*args)
-
-    def tolist(self) -> Any:
-        """The entries as Python numbers, by a guard."""
-        return self.tell("value", concrete(self)).tolist()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" and not kwargs and UFUNC_METHODS[ufunc, method] is None:
@@ -187,47 +189,142 @@ def _values(level: Level, params: dict) -> dict:
 
 
 def _inside(x: Any, f: Callable[[Any], Any]) -> Any:
-    """Replace the traced values inside of a parameter."""
-    if isinstance(x, TracedArray):
+    """Replace the traced values, and plain arrays, inside of a parameter."""
+    if isinstance(x, (TracedArray, np.ndarray)):
         return f(x)
     if type(x) in (tuple, list):
         return type(x)([_inside(v, f) for v in x])
-    return x
+    return slice(*map(_bound, (x.start, x.stop, x.step))) if type(x) is slice else x
+
+
+def _bound(x: Any) -> Any:
+    """The end of a slice: a number, by a guard where it is a value."""
+    return x.__index__() if isinstance(x, TracedArray) else x
 
 
 def _operand(level: Level, x: Any) -> Any:
     if type(x) is Staged:
         return x.tangent
-    return x.primal.copy() if type(x) is Buffer else x
+    if type(x) is Buffer:
+        return x.primal.copy()
+    return level.pool.constant(x) if type(x) is np.ndarray else x
+
+
+class Constants:
+    """The arrays that a trace reads beside its variables.
+
+    An array is kept itself, so that a program sees what is written into it between two calls; but
+    a copy of it is kept where the function itself writes into it while it runs.
+    """
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[tuple[Constant, np.ndarray]]] = {}
+
+    def constant(self, array: np.ndarray) -> Any:
+        """The array as an operand of a step, as it is now."""
+        if not array.flags.writeable and array.base is None:
+            return array
+        known = self._known.setdefault(id(array), [])
+        if not known or not _same(known[-1][1], array):
+            known.append((Constant(array), array.copy()))
+        return known[-1][0]
+
+    def close(self) -> None:
+        """Decide for each constant, at the end of the trace, what the program reads."""
+        for versions in self._known.values():
+            for constant, copy in versions:
+                changed = len(versions) > 1 or not _same(constant.array, copy)
+                constant.value = copy if changed else constant.array
+
+
+class Constant:
+    """An array beside the variables, whose value is known at the end of a trace."""
+
+    __slots__ = ("array", "value")
+
+    def __init__(self, array: np.ndarray):
+        self.array, self.value = array, array
+
+
+def settled_constants(step: Operation | Guard) -> Operation | Guard:
+    """A step with its constants, after the trace."""
+    if isinstance(step, Guard):
+        return step
+
+    def new(x: Any) -> Any:
+        if type(x) is Constant:
+            return x.value
+        return type(x)([new(v) for v in x]) if type(x) in (tuple, list) else x
+
+    if any(type(x) is Constant for x in step.operands):
+        step = step._replace(operands=new(step.operands))
+    return (
+        step._replace(params={k: new(v) for k, v in step.params.items()}) if step.params else step
+    )
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind == "f" and a.itemsize == 8:
+        a, b = a.view(np.int64), b.view(np.int64)  # to the last bit: -0.0 is not 0.0
+    return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
 def record(
     level: Level, primitive: Any, args: tuple, params: dict, values: tuple, out: Any
 ) -> Any:
     """Write an operation down, and give its result as staged values."""
-    single = not isinstance(out, tuple)
-    outs = (out,) if single else out
-    for o in outs:
-        if not isinstance(o, (np.ndarray, np.generic, bool, int, float, complex)):
-            raise Untraceable(f"{primitive.name} gives a {type(o).__name__}")
-    k = len(level.tape)
-    results = tuple([Variable(o, k + j / len(outs)) for j, o in enumerate(outs)])
+    tape, k = level.tape, len(level.tape)
     operands = tuple([_operand(level, a) for a in args])
-    shared = [
-        o
-        for o, v in zip(operands, values, strict=True)
-        if type(o) is Variable and any(_share(v, r) for r in outs)
-    ]
-    kept = {n: _inside(v, lambda x: _operand(level, x)) for n, v in params.items()}
-    level.tape.append(
-        Operation(primitive, operands, kept, results, single, is_quiet(), tuple(shared))
+    if params:
+        params = {n: _inside(v, lambda x: _operand(level, x)) for n, v in params.items()}
+    if not isinstance(out, tuple):
+        result = Variable(_checked(out, primitive), k)
+        plain = isinstance(primitive, Elementwise)  # the result is in new memory
+        shared = () if plain else _sharing(operands, values, (out,))
+        tape.append(Operation(primitive, operands, params, (result,), True, is_quiet(), shared))
+        if not plain and result.is_array and decides_shape(primitive):
+            tape.append(Guard(result, "shape", result.shape, caller()))
+        return staged(level, out, result)
+    results = tuple(
+        [Variable(_checked(o, primitive), k + j / len(out)) for j, o in enumerate(out)]
     )
-    made = [staged(level, o, r) for o, r in zip(outs, results, strict=True)]
-    return made[0] if single else type(out)(made) if type(out) is tuple else out._make(made)
+    shared = _sharing(operands, values, out)
+    tape.append(Operation(primitive, operands, params, results, False, is_quiet(), shared))
+    if decides_shape(primitive):
+        tape += [Guard(r, "shape", r.shape, caller()) for r in results if r.is_array]
+    made = [staged(level, o, r) for o, r in zip(out, results, strict=True)]
+    return type(out)(made) if type(out) is tuple else out._make(made)  # type: ignore[attr-defined]
 
 
-def _share(a: Any, b: Any) -> bool:
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+def _checked(out: Any, primitive: Any) -> Any:
+    """A result that can be a variable."""
+    if isinstance(out, (np.ndarray, np.generic, bool, int, float, complex)):
+        return out
+    raise Untraceable(f"{primitive.name} gives a {type(out).__name__}")
+
+
+def decides_shape(primitive: Any) -> bool:
+    """Whether the shape of a result may depend on values, as that of np.nonzero."""
+    if isinstance(primitive, Opaque):
+        return not primitive.elementwise
+    return not isinstance(primitive, (Elementwise, Linear))
+
+
+def _sharing(operands: tuple, values: tuple, outs: tuple) -> tuple[Variable, ...]:
+    """The operands whose memory a result lies in."""
+    return tuple(
+        [
+            x
+            for x, v in zip(operands, values, strict=True)
+            if type(x) is Variable
+            and type(v) is np.ndarray
+            and any(type(o) is np.ndarray and np.may_share_memory(v, o) for o in outs)
+        ]
+    )
 
 
 def caller() -> str:
