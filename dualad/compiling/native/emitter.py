@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from .machine import is_known
+from ..mathematics import arithmetic
+from ..mathematics.registry import FUNCTIONS
+from .machine import has_fused, is_known
 
 __all__ = ["BOOL", "F64", "I64", "INT", "Emitter", "Entry", "Refused", "integer", "is_number", "kind_of"]
 
 F64, I64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 INT, POINTER = ir.IntType(64), ir.PointerType()
 TRUTH = ir.IntType(1)
+#: LLVM takes half of the width of AVX-512 unless it is asked for all of it. llvmlite knows only
+#: attributes without a value, and prints this one as it stands.
+WIDE = '"prefer-vector-width"="512"'
 
 
 class Refused(Exception):
@@ -178,7 +183,15 @@ class Emitter:
 
     def mathematics(self, name: str, *args: Any) -> Any:
         """A function in vector form, where the loop is long enough and there is one."""
-        return None
+        function = FUNCTIONS.get(name)
+        if not self.is_long or function is None:
+            return None
+        inside = arithmetic.Machine(self.builder, has_fused())
+        if inside.fused:
+            set.add(self.function_ir.attributes, WIDE)
+        reals = [arithmetic.Real(inside, self._wide(a)) for a in args]
+        out = function.formula(*reals).value
+        return self.builder.fptrunc(out, args[0].type) if args[0].type != out.type else out
 
     # --- memory and loops --------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...extras import required
 from .disk import Shelf
 
-__all__ = ["address_of", "binding", "is_known"]
+__all__ = ["address_of", "binding", "has_fused", "is_known", "machine"]
 
 REMEDY = "pip install 'dualad[jit]'"
 #: From how many characters on a text is one for which LLVM's slower passes take too long.
@@ -88,6 +88,13 @@ def address_of(text: str) -> int:
         if name not in _known:
             _known[name] = machine().load(text.replace("NAME", name), name)
         return _known[name]
+
+
+def has_fused() -> bool:
+    """Whether the processor multiplies and adds with one rounding."""
+    with _lock:
+        here = machine()
+    return "+fma" in here.features.split(",") or here.triple.startswith(("aarch64", "arm64"))
 
 
 def is_known(symbol: str) -> bool:

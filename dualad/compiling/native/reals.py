@@ -59,7 +59,7 @@ TABLE.update(
 
 
 def power(e: Emitter, x: Any, y: Any) -> Any:
-    return e.intrinsic("pow", x, y)
+    return e.mathematics("power", x, y) or e.intrinsic("pow", x, y)
 
 
 def power_by(e: Emitter, x: Any, exponent: float) -> Any:
