@@ -15,6 +15,8 @@ __all__ = ["is_available", "native_function"]
 
 #: Set in tests: an error while a program is compiled is raised, and nothing falls back to NumPy.
 STRICT = "DUALAD_NATIVE_STRICT"
+#: From how many steps on compiling would take seconds: such a program stays NumPy's.
+MOST = 6000
 
 
 def is_available() -> bool:
@@ -34,7 +36,7 @@ def native_function(program: Program) -> Callable[..., Any] | None:
     None where nothing of the program has a native form that pays, or the extra is missing. What
     has none is called as NumPy, between the parts that have.
     """
-    if not is_available():
+    if len(program.steps) > MOST or not is_available():
         return None
     from .splitting import split
 

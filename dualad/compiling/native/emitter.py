@@ -13,7 +13,18 @@ from ..mathematics import arithmetic
 from ..mathematics.registry import FUNCTIONS
 from .machine import has_fused, is_known
 
-__all__ = ["BOOL", "F64", "I64", "INT", "Emitter", "Entry", "Refused", "integer", "is_number", "kind_of"]
+__all__ = [
+    "BOOL",
+    "F64",
+    "I64",
+    "INT",
+    "Emitter",
+    "Entry",
+    "Refused",
+    "integer",
+    "is_number",
+    "kind_of",
+]
 
 F64, I64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 INT, POINTER = ir.IntType(64), ir.PointerType()
@@ -240,4 +251,3 @@ class Emitter:
 def integer(x: int) -> Any:
     """A number of 64 bits."""
     return ir.Constant(INT, x)
-

@@ -48,13 +48,14 @@ class Machine:
             codemodel="jitdefault",
         )
 
-    def load(self, text: str, name: str) -> int:
-        """The address of a function of a module, in which NAME stands for its name."""
+    def load(self, text: str, name: str, keep: bool) -> int:
+        """The address of a function of a module; the code may be kept on disk."""
         llvm = binding()
-        code = self.shelf.get(text)
+        code = self.shelf.get(text) if keep else None
         if code is None:
             code = self._object(text)
-            self.shelf.put(text, code)
+            if keep:
+                self.shelf.put(text, code)
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self.engine.finalize_object()
         return self.engine.get_function_address(name)
@@ -81,12 +82,15 @@ def machine() -> Machine:
     return _machine
 
 
-def address_of(text: str) -> int:
-    """Compile a module whose function is called NAME; the same text is compiled once."""
+def address_of(text: str, keep: bool = True) -> int:
+    """Compile a module whose function is called NAME; the same text is compiled once.
+
+    With keep=False the code is not kept on disk: the text holds addresses of this process.
+    """
     with _lock:
         name = "dualad_" + hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         if name not in _known:
-            _known[name] = machine().load(text.replace("NAME", name), name)
+            _known[name] = machine().load(text.replace("NAME", name), name, keep)
         return _known[name]
 
 

@@ -46,11 +46,17 @@ def write_move(kernel: Any, s: Operation) -> None:
     """Write an operation with a loop of its own."""
     (result,) = s.results
     name = s.primitive.name
+    is_small = kernel.plan.is_small(result)
+    if is_small:
+        kernel.memory[result] = kernel.scratch(result)
     target = kernel.pointer(result)
     {
         "concatenate": _joined, "stack": _joined, "scatter_add": _scattered,
         "index_set": _written, "matmul": _product, "gram": _product,
     }.get(name, _copied)(kernel, s, result, target)  # fmt: skip
+    if is_small:
+        where = contiguous(result, result.shape)
+        kernel.entries[result] = kernel.loaded(where, result.dtype)
 
 
 def _copied(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
@@ -137,9 +143,7 @@ def _by_table(
     reads = [number]
     if isinstance(x, np.ndarray) or (type(x) is Variable and x.size > 1):
         source = kernel.place(x)
-        reads.append(
-            Access(kernel.pointer(source.base), source, x.dtype, source.broadcast(shape))
-        )
+        reads.append(Access(kernel.pointer(source.base), source, x.dtype, source.broadcast(shape)))
     else:
         given = kernel.operand(x)
         fixed = e.cast(given.reshape(-1)[0] if isinstance(given, np.ndarray) else given, dtype)

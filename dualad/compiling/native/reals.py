@@ -238,9 +238,9 @@ def _log_of_sum(exp: str, log1p: Lowering, twice: float) -> Lowering:
         out = b.fadd(larger, log1p(e, TABLE[exp](e, b.fneg(distance))))
         # Equal infinities have no distance.
         return b.select(
-            b.fcmp_ordered("==", x, y), b.fadd(x, number(x, twice)), b.select(
-                is_nan(e, distance), distance, out
-            )
+            b.fcmp_ordered("==", x, y),
+            b.fadd(x, number(x, twice)),
+            b.select(is_nan(e, distance), distance, out),
         )
 
     return logaddexp

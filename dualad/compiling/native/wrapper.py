@@ -130,15 +130,11 @@ class Wrapper:
         array = self._word(self.own, python.TUPLE)
         self.table = self._word(array, python.OBJECT)
         slow = self.function.append_basic_block("slow")
-        self._demand(
-            b.icmp_unsigned("==", self.number, integer(len(self.program.inputs))), slow
-        )
+        self._demand(b.icmp_unsigned("==", self.number, integer(len(self.program.inputs))), slow)
         values = [self._input(k, v, slow) for k, v in enumerate(self.program.inputs)]
         failed = self.function.append_basic_block("failed")
         empty = self.function.append_basic_block("empty")
-        self.result = self._call(
-            "PyTuple_New", POINTER, integer(len(self.program.outputs))
-        )
+        self.result = self._call("PyTuple_New", POINTER, integer(len(self.program.outputs)))
         none = ir.Constant(POINTER, None)
         self._demand(b.icmp_unsigned("!=", self.result, none), empty)
         outputs = [self._room(k, o.value, failed) for k, o in enumerate(self.program.outputs)]
@@ -170,9 +166,7 @@ class Wrapper:
         flags = self._word(x, python.OBJECT + 48, INT32)
         plain = ir.Constant(INT32, PLAIN)
         holds = b.icmp_unsigned("==", b.and_(flags, plain), plain)
-        same = b.icmp_unsigned(
-            "==", self._word(x, python.OBJECT + 40), self._object(v.dtype)
-        )
+        same = b.icmp_unsigned("==", self._word(x, python.OBJECT + 40), self._object(v.dtype))
         ndim = self._word(x, python.OBJECT + 8, INT32)
         right = b.icmp_unsigned("==", ndim, ir.Constant(INT32, len(v.shape)))
         self._demand(b.and_(b.and_(holds, same), right), slow)
@@ -239,9 +233,7 @@ class Wrapper:
             start = self._local(ir.ArrayType(ir.IntType(8), total))
         else:
             start = held = self._call("PyMem_RawMalloc", POINTER, integer(total))
-            self._demand(
-                self.b.icmp_unsigned("!=", start, ir.Constant(POINTER, None)), failed
-            )
+            self._demand(self.b.icmp_unsigned("!=", start, ir.Constant(POINTER, None)), failed)
         places, offset = [], 0
         for n in sizes:
             places.append(self._at(start, offset))
