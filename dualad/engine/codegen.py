@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
+from .batched_dual import BatchedDual, completed
 from .blocks import LARGE, blockwise, blockwise_pull
 from .dual import Dual
 from .duck import as_duck
@@ -58,6 +59,8 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
 SCOPE: dict[str, Any] = {
     "LARGE": LARGE,
     "Batched": Batched,
+    "BatchedDual": BatchedDual,
+    "completed": completed,
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
@@ -188,6 +191,47 @@ class _Writer:
         ]
         return [pad + line for line in lines]
 
+    def batched_dual(self, active: str, pad: str) -> list[str]:
+        """Body that makes the value and, from the same formula, all its tangents."""
+        live = [a for a in active if self.formulas["xy".index(a)] != "0"]
+        total = summed([(f"d{a}", self.formulas["xy".index(a)]) for a in live])
+        own = dict(zip("xy", "uv", strict=True))
+        moves = [f"d{a} = {own[a]}.tangent" for a in live]
+        given = ", ".join(
+            f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
+        )
+        finish = f"return completed(P, L, ({given},), out, ({', '.join('xy'[: self.arity])},))"
+        lines = [
+            f"out = {self.call}",
+            f"L = {own[active[0]]}.level",
+            *moves,
+            "scalar = type(out) is float64",
+            "if not scalar:",
+            "    n = out.ndim + 1",
+            *(f"    if d{a}.ndim != n: d{a} = lifted(d{a}, n)" for a in live),
+        ]
+        if self.p.singular:
+            lines += [
+                "token = ignore()",
+                "try:",
+                f"    t = {total}",
+                "finally:",
+                "    restore(token)",
+                f"if has_nan(t): {finish}",
+            ]
+        else:
+            lines += [f"t = {total}"]
+        lines += [
+            "if not scalar and not (t.shape[1:] == out.shape and t.dtype is F64 is out.dtype):",
+            f"    {finish}",
+            "r = L.new(BatchedDual)",
+            "r.level = L",
+            "r.primal = out",
+            "r.tangent = t",
+            "return r",
+        ]
+        return [pad + line for line in lines]
+
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
         names = "xy"[: self.arity]
@@ -274,7 +318,12 @@ class _Writer:
         return [pad + line for line in lines]
 
     def body(self, kind: str, active: str, pad: str) -> list[str]:
-        write = {"Dual": self.dual, "Recorded": self.recorded, "Batched": self.batched}[kind]
+        write = {
+            "Dual": self.dual,
+            "BatchedDual": self.batched_dual,
+            "Recorded": self.recorded,
+            "Batched": self.batched,
+        }[kind]
         return write(active, pad)
 
     def pull(self, active: str) -> list[str]:
@@ -460,7 +509,7 @@ def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
 
 
 #: the kinds with generated code
-KINDS: tuple[type[TracedArray], ...] = (Dual, Recorded, Batched)
+KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched)
 
 Pair = tuple[Callable, Callable | None]
 

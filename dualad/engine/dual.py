@@ -36,6 +36,10 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
         if type(a) is Dual and a.level is level:
             primals.append(a.primal)
             tangents.append(a.tangent)
+        elif isinstance(a, Dual) and a.level is level:
+            d = a.general()  # type: ignore[attr-defined]
+            primals.append(d.primal)
+            tangents.append(d.tangent)
         else:
             primals.append(a.primal if type(a) is Buffer else a)
             tangents.append(None)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched, batched
+from .batched_dual import BatchedDual
 from .dual import Dual
 from .inplace import link_part
-from .parts import add_placed, as_index, sliced
+from .parts import FULL, add_placed, as_index, sliced
 from .recorded import Recorded, recorded
 from .shape import BOUND, zeros
 from .tape import add_cotangent, pull_linear
@@ -56,6 +57,27 @@ def install(read: Any, write: Any) -> None:
                 return view_of(self, d, key)
         return read(self, key)
 
+    def batched_dual_get(self: Any, key: Any) -> Any:
+        value = self.primal
+        if type(key) is int and type(value) is ndarray:
+            out = value[key]
+            if type(out) is float64:
+                level = self.level
+                d = level.new(BatchedDual)
+                d.level, d.primal, d.tangent = level, out, self.tangent[:, key]
+                return d
+            t = self.tangent[:, key]
+        elif type(key) is slice and type(value) is ndarray:
+            out, t = value[key], self.tangent[:, key]
+        elif (is_sliced(key) or is_integer(key)) and type(value) is ndarray:
+            out, t = value[key], self.tangent[(FULL, *key)]
+        else:
+            return read(self, key)
+        level = self.level
+        d = level.new(BatchedDual)
+        d.level, d.primal, d.tangent = level, out, t
+        return d if type(out) is float64 else view_of(self, d, key)
+
     def batched_get(self: Any, key: Any) -> Any:
         value = self.primal
         if type(value) is ndarray:
@@ -77,7 +99,7 @@ def install(read: Any, write: Any) -> None:
                 r.level, r.primal, r.tangent = level, out, len(tape)
                 tape.append((pull_get, self.tangent, key, value.shape))
                 return r
-        if type(value) in (ndarray, Dual) and value.dtype is F64:
+        if type(value) in (ndarray, Dual, BatchedDual) and value.dtype is F64:
             if single and value.ndim == len(as_index(key)) > 0:
                 r = recorded(self.level, value[key], len(self.level.tape))
                 self.level.tape.append((pull_get, self.tangent, key, value.shape))
@@ -149,6 +171,7 @@ def install(read: Any, write: Any) -> None:
     TracedArray.__setitem__ = write
     for kind, get, put in (
         (Dual, dual_get, dual_set),
+        (BatchedDual, batched_dual_get, write),
         (Recorded, recorded_get, recorded_set),
         (Batched, batched_get, write),
         (Buffer, read, buffer_set),

@@ -61,13 +61,15 @@ class Level:
     next operation on a leaked value, and an open level pays nothing for that.
     """
 
-    __slots__ = ("_token", "name", "new", "pool", "rank", "tape")
+    __slots__ = ("_token", "lanes", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
         self.rank = next(_serial)
         self.new = object.__new__
         self.tape: Any = []
+        #: the level of its batches of tangents; see `batched_dual`
+        self.lanes: Level | None = None
         #: memory for large values; see `blocks`
         self.pool: Any = None
 

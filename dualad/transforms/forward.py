@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.batched import batched, unbatch
+from ..engine.batched_dual import general, packed
 from ..engine.dual import Dual, make_dual
 from ..engine.duck import Duck, duck_under
 from ..engine.level import Level
@@ -57,7 +58,10 @@ def jvp(
     inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
     moves = tangents_for(inputs, trees, tangents, "tangent")
     with Level("jvp") as level:
-        duals = [i.wrap(make_dual(level, i.value, t)) for i, t in zip(inputs, moves, strict=True)]
+        duals = [
+            i.wrap(packed(make_dual(level, i.value, t)))
+            for i, t in zip(inputs, moves, strict=True)
+        ]
         result = f(*rebuild(trees, duals))
         result, aux = split_aux(result, has_aux)
         out, tree, faces = outputs_of(result)
@@ -96,6 +100,7 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
 
 def push(level: Level, value: Any, strict: bool = False) -> tuple[Any, Any]:
     """Primal and tangent of an output with respect to a level."""
+    value = general(value)
     if type(value) is Dual and value.level is level:
         return value.primal, value.tangent
     if strict:
@@ -118,7 +123,7 @@ def push_many(
     """
     with Level("jacfwd") as outer, Level("jacfwd") as level:
         duals = [
-            i.wrap(make_dual(level, i.value, batched(outer, t, n)))
+            i.wrap(packed(make_dual(level, i.value, batched(outer, t, n))))
             for i, t in zip(inputs, blocks, strict=True)
         ]
         result, aux = split_aux(f(*rebuild(trees, duals)), has_aux)
