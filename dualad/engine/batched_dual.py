@@ -81,9 +81,7 @@ def completed(primitive: Any, level: Level, tangents: tuple, out: Any, args: tup
 
 
 def linear(primitive: Linear, level: Level, args: tuple, params: dict) -> Any:
-    """A linear operation on arguments that are plain or of this kind, its tangents by its batch
-    rule; None where that is not all there is to it.
-    """
+    """A linear operation, its tangents by its batch rule; None where that does not say it all."""
     if primitive._batch is None:
         return None
     values, moves = [], []

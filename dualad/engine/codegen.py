@@ -8,6 +8,7 @@ from the same partials. Code is generated on first use.
 from __future__ import annotations
 
 import ast
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 
 from .batched import Batched
 from .batched_dual import BatchedDual, completed
-from .blocks import LARGE, blockwise, blockwise_pull
+from .blocks import LARGE, Later, blockwise, blockwise_pull
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
@@ -77,6 +78,7 @@ SCOPE: dict[str, Any] = {
 }
 
 
+@functools.lru_cache(maxsize=1024)
 def scaled(t: str, text: str) -> tuple[str, str]:
     """Sign and source of t times a partial: 1 / d is one division, a leading minus the sign.
 
@@ -143,11 +145,25 @@ class _Writer:
         self.arity = len(primitive.partials)
         #: the block-by-block rules that the written code calls, by name
         self.rules: dict[str, Callable[..., Any]] = {}
+        #: what the written code refers to
+        self.scope = {**primitive.namespace, **SCOPE, "P": primitive, "F": primitive.impl}
         arguments = ", ".join(("out", *"xy"[: self.arity]))
         self.formulas = [
             "0" if p.constant == 0.0 else p.text or f"partial{k}({arguments})"
             for k, p in enumerate(primitive.partials)
         ]
+        for k, p in enumerate(primitive.partials):
+            if p.text is None:
+                self.scope[f"partial{k}"] = p.value
+
+    def execute(self, text: str, name: str) -> None:
+        """Run what was written, with the rules that it calls."""
+        for key, rule in self.rules.items():
+            self.scope[key] = rule
+            if isinstance(rule, Later):
+                rule.scope, rule.name = self.scope, key
+        self.rules.clear()
+        exec(compile(text, f"<{name}>", "exec"), self.scope)
 
     @property
     def call(self) -> str:
@@ -330,28 +346,53 @@ class _Writer:
         """The pull of the recorded entry and its twins: guarded, and on linear variables."""
         parents = [f"i{a}" for a in active]
         head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
-        lines = [f"def pull_{active}(c, e, g, own):", head]
+        lines = [
+            f"def pull_{active}(c, e, g, own):",
+            "    if type(c) is ndarray and c.size >= LARGE:",
+            f"        return large_pull_{active}(c, e, g)",
+            head,
+        ]
         for a in active:
-            sign, term = scaled("c", self.formulas["xy".index(a)])
-            first = term if sign == "+" else f"-({term})"
-            plain = f"g[i{a}] = {first} if s is None else s {sign} {term}"
-            lines += [f"    s = g[i{a}]", *self.large_pull(active, a, sign, term, plain)]
-        lines += [f"def unpack_{active}(e):", head]
-        values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
-        args = ", ".join(values[n] for n in "xy"[: self.arity])
-        given = ", ".join(f"i{a}" if a in active else "None" for a in "xy"[: self.arity])
-        lines += [f"    return ({given},), {values['out']}, ({args},)"]
+            lines += [f"    s = g[i{a}]", f"    {self.share(a)[2]}"]
+        self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 
-    def large_pull(self, active: str, a: str, sign: str, term: str, plain: str) -> list[str]:
-        """The share of one parent: by blocks for large arrays, where that can be, else plainly."""
+    def share(self, a: str) -> tuple[str, str, str]:
+        """Sign and source of the share of one parent, and the statement that adds it."""
+        sign, term = scaled("c", self.formulas["xy".index(a)])
+        first = term if sign == "+" else f"-({term})"
+        return sign, term, f"g[i{a}] = {first} if s is None else s {sign} {term}"
+
+    def large_pull(self, active: str, head: str) -> Callable[..., Any]:
+        """The pull of an entry whose cotangent is a large array."""
+        name = f"large_pull_{active}"
+        lines = [f"def {name}(c, e, g):", head]
+        for a in active:
+            lines += [f"    s = g[i{a}]", *self.shares_of_blocks(active, a, *self.share(a))]
+        self.execute("\n".join(lines), name)
+        return self.scope[name]
+
+    def unpack(self, active: str) -> Callable[[tuple], tuple]:
+        """What takes an entry apart: parents, result and arguments, None where unread."""
+        names = ["", *(f"i{a}" for a in active), *self.reads(active)]
+        at = [names.index(n) if n in names else None for n in ("out", "ix", "iy", "x", "y")]
+
+        def unpack(e: tuple) -> tuple:
+            out, *rest = [None if k is None else e[k] for k in at]
+            n = self.arity
+            return tuple(rest[:n]), out, tuple(rest[2 : 2 + n])
+
+        return unpack
+
+    def shares_of_blocks(self, active: str, a: str, sign: str, term: str, plain: str) -> list[str]:
+        """The share of one parent: by blocks where that can be, else plainly."""
         reads = [n for n in self.reads(active) if n in ast_names(term)]
         constants = [n for n in reads if n not in ("out", *active)]
         namespace = {**self.p.namespace, "F": self.p.impl}
         forms = {"number": [n for n in reads if n not in constants]}
         if constants:
             forms["array"] = reads
-        lines, word = [], "if"
+        lines = ["    n = None"]
         for form, arrays in forms.items():
             numbers = [n for n in reads if n not in arrays]
             rule = blockwise_pull(namespace, term, sign, arrays, numbers)
@@ -359,17 +400,18 @@ class _Writer:
                 continue
             name = f"pull_blocks_{active}_{a}_{form}"
             self.rules[name] = rule
-            scalar = "".join(f" and type({n}) is not ndarray" for n in numbers)
+            scalar = [f"type({n}) is not ndarray" for n in numbers]
             lines += [
-                f"    {word} type(c) is ndarray and c.size >= LARGE{scalar}:",
+                f"    if {' and '.join(['n is None', *scalar])}:",
                 f"        n = {name}({', '.join(['c', 's', *arrays, *numbers])})",
-                "        if n is None:",
-                f"            {plain}",
-                "        else:",
-                f"            g[i{a}] = n",
             ]
-            word = "elif"
-        return [*lines, "    else:", f"        {plain}"] if lines else [f"    {plain}"]
+        return [
+            *lines,
+            "    if n is None:",
+            f"        {plain}",
+            "    else:",
+            f"        g[i{a}] = n",
+        ]
 
     def patterns(self) -> list[str]:
         if self.arity == 1:
@@ -474,15 +516,12 @@ class _Writer:
 def generate(primitive: Elementwise, kind: str) -> Pair:
     """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
     writer = _Writer(primitive)
-    scope = {**primitive.namespace, **SCOPE, "P": primitive, "F": primitive.impl}
+    scope = writer.scope
     scope["fast"] = fast
-    scope.update({f"partial{k}": p.value for k, p in enumerate(primitive.partials)})
-    text = writer.source(kind)
-    scope.update(writer.rules)
-    exec(compile(text, f"<{kind} {primitive.name}>", "exec"), scope)
+    writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
-            _finish_pull(primitive, scope[f"pull_{p}"], scope[f"unpack_{p}"])
+            _finish_pull(primitive, scope[f"pull_{p}"], writer.unpack(p))
     return scope["op"], scope.get("rop")
 
 

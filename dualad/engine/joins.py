@@ -39,7 +39,7 @@ def joined(parts: Sequence[Any]) -> Any:
 
 
 def of_one_level(parts: Sequence[Any]) -> Any:
-    """A traced part of a kind that is known here, if all traced parts are of its kind and level."""
+    """A traced part, if all traced parts are of its kind and level, and that is known here."""
     top = None
     for p in parts:
         kind = type(p)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from contextvars import ContextVar, Token
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from ..errors import LeakError
@@ -54,6 +54,12 @@ class _Closed:
         return _leaked(self.name)
 
 
+@lru_cache(maxsize=256)
+def _closed(name: str) -> tuple[Any, _Closed]:
+    """Constructor and tape of a finished level: every use of either is a leak."""
+    return partial(_leaked, name), _Closed(name)
+
+
 class Level:
     """One running transformation.
 
@@ -78,8 +84,7 @@ class Level:
         return self.new is object.__new__
 
     def close(self) -> None:
-        self.new = partial(_leaked, self.name)
-        self.tape = _Closed(self.name)
+        self.new, self.tape = _closed(self.name)
         if self.pool is not None:
             self.pool.close()
 

@@ -9,7 +9,6 @@ No reverse formula exists but the transposes of linear operations.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -135,19 +134,32 @@ class Partial:
             self.value = formula
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("constant", "names", "value"):
+        if name == "value":
+            self._compile()
+        elif name in ("constant", "names"):
+            self._read()
+        else:
             raise AttributeError(f"a partial derivative has no attribute {name!r}")
-        self.compile()
         return getattr(self, name)
 
     def compile(self) -> None:
         """Compile the formula, so that an error in it shows."""
+        if self.text is not None:
+            self._read()
+            self._compile()
+
+    def _read(self) -> None:
+        """See what the formula reads."""
+        assert self.text is not None
+        code = compile(self.text, "<partial>", "eval")
+        used = code.co_names
+        self.names = frozenset(used).intersection(("out", *INPUTS))
+        self.constant = None if used else float(eval(code))
+
+    def _compile(self) -> None:
+        """Make the formula a function."""
         formula, namespace = self.text, self.namespace
-        if formula is None:
-            return
-        used = {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
-        self.names = frozenset(used & {"out", *INPUTS})
-        self.constant = None if used else float(eval(formula))
+        assert formula is not None
         head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
         if formula.startswith("1 /"):
             formula, namespace = f"unit(out){formula[1:]}", {**namespace, "unit": unit}
