@@ -167,6 +167,8 @@ class _Writer:
 
     @property
     def call(self) -> str:
+        if self.p.call is not None:
+            return self.p.call
         if self.p.operator is None:
             return f"F({', '.join('xy'[: self.arity])})"
         return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
@@ -250,35 +252,46 @@ class _Writer:
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
+        owner, first = ("u", "x") if "x" in active else ("v", "y")
+        tangents = ["uv"["xy".index(a)] + ".tangent" for a in active]
+        given = [*"xy"[: self.arity], *tangents]
+        self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
+        return [
+            f"if type({first}) is ndarray and {first}.size >= LARGE:",
+            f"    r = large_{active}({owner}.level, {', '.join(given)})",
+            "    if r is not None:",
+            "        return r",
+        ]
+
+    def large(self, active: str, total: str) -> Callable[..., Any]:
+        """The function of a level, values and tangents that makes the dual block by block."""
         names = "xy"[: self.arity]
         moved = total.replace("u.tangent", "dx").replace("v.tangent", "dy")
         arrays = [*active, *(f"d{a}" for a in active)]
         constants = [a for a in names if a not in active]
-        owner, first = ("u", "x") if "x" in active else ("v", "y")
-        given = [*active, *("uv"["xy".index(a)] + ".tangent" for a in active), *constants]
         namespace = {**self.p.namespace, "F": self.p.impl}
         forms = [("number", arrays, constants)]
         if constants:
             forms.append(("array", [*arrays, *constants], []))
-        lines = []
+        name = f"large_{active}"
+        lines = [f"def {name}(L, {', '.join([*names, *(f'd{a}' for a in active)])}):"]
         for form, blocked, numbers in forms:
             rule = blockwise(namespace, self.call, moved, blocked, numbers, self.p.singular)
-            if rule is None:
-                continue
-            name = f"blocks_{active}_{form}"
-            self.rules[name] = rule
-            plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
-            lines += [
-                f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",
-                f"    L = {owner}.level",
-                f"    pair = {name}(L, {', '.join(given)})",
-                "    if pair is not None:",
-                "        r = L.new(Dual)",
-                "        r.level = L",
-                "        r.primal, r.tangent = pair",
-                "        return r",
-            ]
-        return lines
+            if rule is not None:
+                given = ", ".join([*arrays, *constants])
+                self.rules[f"blocks_{active}_{form}"] = rule
+                plain = [f"type({a}) is not ndarray" for a in numbers] or ["True"]
+                lines += [
+                    f"    if {' and '.join(plain)}:",
+                    f"        pair = blocks_{active}_{form}(L, {given})",
+                    "        if pair is not None:",
+                    "            r = L.new(Dual)",
+                    "            r.level = L",
+                    "            r.primal, r.tangent = pair",
+                    "            return r",
+                ]
+        self.execute("\n".join([*lines, "    return None"]), name)
+        return self.scope[name]
 
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
@@ -463,17 +476,19 @@ class _Writer:
         """An operand combined with itself, where another primitive does that with less work."""
         if self.p.twice is None:
             return []
-        return [f"{pad}if u is v:", f"{pad}    return fast(P.twice, {kind!r})[0](u)"]
+        self.rules["twice"] = Later(lambda: generated(self.p.twice, kind)[0])  # type: ignore[arg-type]
+        return [f"{pad}if u is v:", f"{pad}    return twice(u)"]
 
     def binary(self, kind: str) -> list[str]:
         patterns = self.patterns()
         general = "return mixed(P, u, v)"
         lines = ["def op(u, v):", "    T = type(v)"]
         if self.p.constant is not None:
-            condition, _ = self.p.constant
+            condition, primitive = self.p.constant
+            self.rules["constant"] = Later(lambda: generated(primitive, kind)[0])
             lines += [
                 f"    if (T is int or T is float) and {condition}:",
-                f"        return fast(P.constant[1], {kind!r})[0](u, v)",
+                "        return constant(u, v)",
             ]
         if "xy" in patterns and self.p.complex is None:
             lines += [
@@ -517,7 +532,6 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
     """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
     writer = _Writer(primitive)
     scope = writer.scope
-    scope["fast"] = fast
     writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
@@ -562,15 +576,25 @@ _wrap: Callable[[Elementwise, Pair], Pair] | None = None
 
 
 def fast(primitive: Elementwise, kind: str) -> Pair:
+    """The functions of a primitive and kind that are in use."""
     key = (kind, primitive)
     pair = _in_use.get(key)
     if pair is None:
         with _wiring:
-            if key not in _generated:
-                _generated[key] = generate(primitive, kind)
-            pair = _generated[key] if _wrap is None else _wrap(primitive, _generated[key])
+            pair = generated(primitive, kind)
+            if _wrap is not None:
+                pair = _wrap(primitive, pair)
             _in_use[key] = pair
     return pair
+
+
+def generated(primitive: Elementwise, kind: str) -> Pair:
+    """The same as they were generated."""
+    key = (kind, primitive)
+    with _wiring:
+        if key not in _generated:
+            _generated[key] = generate(primitive, kind)
+        return _generated[key]
 
 
 def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .level import Level
 from .traced import Buffer, TracedArray, buffer
+
+#: What an operation that is linear in its one argument does to value and tangent alike.
+PLAIN = (np.ndarray, np.float64)
 
 __all__ = ["Dual", "make_dual"]
 
@@ -19,7 +24,12 @@ class Dual(TracedArray):
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         if len(args) == 1:
-            primals, tangents = (args[0].primal,), (args[0].tangent,)
+            x, t = args[0].primal, args[0].tangent
+            if primitive.family == "linear" and type(x) is type(t) and type(x) in PLAIN:
+                if x.dtype is t.dtype:
+                    impl = primitive.impl
+                    return make_dual(level, impl(x, **params), impl(t, **params))
+            primals, tangents = (x,), (t,)
         else:
             primals, tangents = parts(level, args)
         out = primitive(*primals, **params)

@@ -193,6 +193,7 @@ class Elementwise(Primitive):
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
     twice:    the primitive of one argument that this one is where both are the same object.
+    call:     the operation as an expression of x and y, where that is quicker than to call it.
     """
 
     family = "elementwise"
@@ -211,6 +212,7 @@ class Elementwise(Primitive):
         complex: Callable[..., Any] | None = None,
         constant: tuple[str, Elementwise] | None = None,
         twice: Elementwise | None = None,
+        call: str | None = None,
         builtin: bool = True,
     ):
         super().__init__(ufunc, name, builtin)
@@ -221,6 +223,7 @@ class Elementwise(Primitive):
         #: the operation as a formula of ufuncs, where it is no ufunc itself
         self.text: str | None = getattr(ufunc, "text", None)
         self.operator = operator
+        self.call = call
         self.singular = singular or chooses
         self.chooses = chooses
         self.linear = frozenset(linear)

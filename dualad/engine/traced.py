@@ -219,7 +219,7 @@ class TracedArray:
 
     @property
     def ndim(self) -> int:
-        return len(self.shape)
+        return self.primal.ndim
 
     @property
     def size(self) -> int:
