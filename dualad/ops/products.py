@@ -114,7 +114,8 @@ def _rows_times(rows: Any, b: Any) -> Any:
         at, picked = np.divmod(np.flatnonzero(rows != 0), k)
         flat = b.ravel(order="K")
         if len(at) <= n and np.all(at[1:] != at[:-1]) and np.isfinite(np.vdot(flat, flat)):
-            entries = b[picked] * rows[at, picked][:, None]
+            entries = b[picked]
+            entries *= rows[at, picked][:, None]
             if len(at) == n:
                 return entries
             out = np.zeros((n, b.shape[1]), b.dtype)
