@@ -8,6 +8,7 @@ anything else gives the general dual. See `codegen` for the elementwise operatio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def completed(primitive: Any, level: Level, tangents: tuple, out: Any, args: tup
 
 def linear(primitive: Linear, level: Level, args: tuple, params: dict) -> Any:
     """A linear operation, its tangents by its batch rule; None where that does not say it all."""
-    if primitive._batch is None:
+    batch = primitive._batch
+    if batch is None:
         return None
     values, moves = [], []
     for a in args:
@@ -94,7 +96,7 @@ def linear(primitive: Linear, level: Level, args: tuple, params: dict) -> Any:
             moves.append(None)
         else:
             return None
-    t = linear_tangents(primitive, values, moves, params)
+    t = linear_tangents(primitive, batch, values, moves, params)
     if t is None or t.dtype is not F64:
         return None
     out = primitive.impl(*values, **params)
@@ -103,7 +105,9 @@ def linear(primitive: Linear, level: Level, args: tuple, params: dict) -> Any:
     return make_batched_dual(level, out, t)
 
 
-def linear_tangents(primitive: Linear, values: list, moves: list, params: dict) -> Any:
+def linear_tangents(
+    primitive: Linear, batch: Callable[..., Any], values: list, moves: list, params: dict
+) -> Any:
     """The tangents of a linear operation; None where a rule of another kind is needed."""
     if primitive.joint:
         movable = primitive.movable(len(values))
@@ -112,15 +116,14 @@ def linear_tangents(primitive: Linear, values: list, moves: list, params: dict) 
             t if t is not None else zeros_like(x) if moves_along else x
             for t, x, moves_along in zip(moves, values, movable, strict=True)
         ]
-        return primitive._batch(tuple(moved), mine, **params)
+        return batch(tuple(moved), mine, **params)
     total = None
     for k, t in enumerate(moves):
         if t is None:
             continue
         if not primitive.variadic and primitive.transposes[k] is None:
             return None
-        moved = (*values[:k], t, *values[k + 1 :])
         mine = tuple([j == k for j in range(len(moves))])
-        term = primitive._batch(moved, mine, **params)
+        term = batch((*values[:k], t, *values[k + 1 :]), mine, **params)
         total = term if total is None else total + term
     return total

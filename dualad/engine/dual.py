@@ -23,13 +23,12 @@ class Dual(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        if primitive.family == "linear":
+            done = linear_in_one(primitive, level, args, params)
+            if done is not None:
+                return done
         if len(args) == 1:
-            x, t = args[0].primal, args[0].tangent
-            if primitive.family == "linear" and type(x) is type(t) and type(x) in PLAIN:
-                if x.dtype is t.dtype:
-                    impl = primitive.impl
-                    return make_dual(level, impl(x, **params), impl(t, **params))
-            primals, tangents = (x,), (t,)
+            primals, tangents = (args[0].primal,), (args[0].tangent,)
         else:
             primals, tangents = parts(level, args)
         out = primitive(*primals, **params)
@@ -37,6 +36,30 @@ class Dual(TracedArray):
         if t is None or type(out) is tuple:
             return attach(level, out, t)
         return make_dual(level, out, t)
+
+
+def linear_in_one(primitive: Any, level: Level, args: tuple, params: dict) -> Dual | None:
+    """A linear operation of plain arguments of which one moves; None for anything else.
+
+    It does to the tangent what it does to the value.
+    """
+    k, d = 0, args[0]
+    if len(args) > 1:
+        k = -1
+        for j, a in enumerate(args):
+            if isinstance(a, TracedArray):
+                if k >= 0 or type(a) is not Dual or a.level is not level:
+                    return None
+                k, d = j, a
+        if primitive.joint or not (primitive.variadic or primitive.transposes[k] is not None):
+            return None
+    x, t = d.primal, d.tangent
+    kind = type(x)
+    if kind is not type(t) or kind not in PLAIN or x.dtype is not t.dtype:
+        return None
+    impl, before, after = primitive.impl, args[:k], args[k + 1 :]
+    out, moved = impl(*before, x, *after, **params), impl(*before, t, *after, **params)
+    return make_dual(level, out, moved)
 
 
 def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
@@ -47,7 +70,7 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
             primals.append(a.primal)
             tangents.append(a.tangent)
         elif isinstance(a, Dual) and a.level is level:
-            d = a.general()  # type: ignore[attr-defined]
+            d = a.general()
             primals.append(d.primal)
             tangents.append(d.tangent)
         else:

@@ -61,7 +61,8 @@ def is_vector(x: Any) -> bool:
 
 
 def stack_duals(parts: Sequence[Any], top: Dual) -> Any:
-    values, moves = [], []
+    values: list[Any] = []
+    moves: list[Any] = []
     for p in parts:
         kind = type(p)
         if kind is Dual:

@@ -75,7 +75,7 @@ class Level:
         self.new = object.__new__
         self.tape: Any = []
         #: the level of its batches of tangents; see `batched_dual`
-        self.lanes: Level | None = None
+        self.lanes: Any = None
         #: memory for large values; see `blocks`
         self.pool: Any = None
 
