@@ -29,8 +29,8 @@ for _inputs, _outputs, _targets in (
         f"{_outputs} outputs of {_inputs} inputs, two products with matrices",
         lambda n=_inputs: (rng(18).normal(size=n),),
         targets=_targets,
-        dominates="Arrays of 200 by 200 (50 by 2000) numbers, which cost a page fault for every 4 kB "
-        "when they are made. The products of unit tangents, and of their multiples, with the "
+        dominates="Arrays of 200 by 200 (50 by 2000) numbers, which cost a page fault for every "
+        "4 kB when they are made. The products of unit tangents, and of their multiples, with the "
         "matrices are not made: they are rows of these, a third of the time.",
         operations=5,
     )(dense(_inputs, _outputs))

@@ -304,6 +304,10 @@ def _held_once() -> int:
 HELD_ONCE = _held_once()
 
 
+#: Held while a rule is made.
+_making = threading.RLock()
+
+
 class Later:
     """A rule that is made when it is first called: few programs have arrays so large.
 
@@ -316,7 +320,10 @@ class Later:
         self.name = "rule"
 
     def __call__(self, *args: Any) -> Any:
-        rule = self.scope[self.name] = self.make()
+        with _making:
+            rule = self.scope.get(self.name, self)
+            if rule is self:
+                rule = self.scope[self.name] = self.make()
         return rule(*args)
 
 

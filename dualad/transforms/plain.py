@@ -17,7 +17,7 @@ from ..engine.batched_dual import BatchedDual, make_batched_dual
 from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
 from ..engine.recorded import Recorded
-from ..engine.traced import frozen
+from ..engine.traced import frozen, raw
 
 __all__ = [
     "is_number",
@@ -43,13 +43,18 @@ def plain_value(x: Any) -> Any:
         return x
     if kind is float:
         return float64(x)
-    return frozen(x) if kind in TRACED and x.dtype is F64 else None
+    return frozen(x) if kind in TRACED and is_plain(raw(x)) else None
 
 
 def is_number(value: Any) -> bool:
     """Whether the value of a result is one float64, plain or traced."""
     kind = type(value)
-    return kind is float64 or (kind in TRACED and value.shape == () and value.dtype is F64)
+    return kind is float64 or (kind in TRACED and value.shape == () and is_plain(raw(value)))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a float64 array or number of NumPy."""
+    return type(value) is float64 or (type(value) is ndarray and value.dtype is F64)
 
 
 def plain_duals(level: Level, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any] | None:
@@ -93,7 +98,7 @@ def value_and_tangent(level: Level, result: Any) -> tuple[Any, Any] | None:
         return None
     if kind is BatchedDual:
         return x, batched(level.lanes, t, t.shape[0])
-    return (x, t) if type(t) in (float64, ndarray, Batched) else None
+    return (x, t) if type(t) is float64 or type(t) is ndarray else None
 
 
 def plain_length(arrays: Sequence[Any]) -> int | None:
