@@ -77,9 +77,12 @@ class Writer:
                 "if (t != t) if type(t) is float64 else has_nan(t):",
                 f"    t = P.jvp(({given},), out, ({args},), {{}})",
             ]
+        unfit = "t.dtype is not out.dtype"
+        if not self.spans(live):
+            unfit = f"t.shape != out.shape or {unfit}"
         lines += [
             "if type(t) is not float64 or type(out) is not float64:",
-            "    if t.shape != out.shape or not (t.dtype is F64 is out.dtype):",
+            f"    if {unfit}:",
             "        t = fit(t, out)",
             f"L = {owner}.level",
             "r = L.new(Dual)",
@@ -89,6 +92,15 @@ class Writer:
             "return r",
         ]
         return [pad + line for line in lines]
+
+    def spans(self, live: list[str]) -> bool:
+        """Whether the terms of the tangent read all operands: then its shape is the result's."""
+        read = set(live)
+        for a in live:
+            partial = self.p.partials["xy".index(a)]
+            if partial.text is not None:  # of a function it is not known what it reads
+                read |= partial.names
+        return "out" in read or read >= set("xy"[: self.arity])
 
     def batched_dual(self, active: str, pad: str) -> list[str]:
         """Body that makes the value and, from the same formula, all its tangents."""
@@ -123,8 +135,11 @@ class Writer:
             ]
         else:
             lines += [f"t = {total}"]
+        plain = "t.dtype is F64 is out.dtype"
+        if not self.spans(live):
+            plain = f"t.shape[1:] == out.shape and {plain}"
         lines += [
-            "if not scalar and not (t.shape[1:] == out.shape and t.dtype is F64 is out.dtype):",
+            f"if not scalar and not ({plain}):",
             f"    {finish}",
             "r = L.new(BatchedDual)",
             "r.level = L",
