@@ -199,7 +199,7 @@ def blockwise(
         *["    " + line for line in body],
         f"    return values.reshape(shape), {tangent if shared else 'tangents.reshape(shape)'}",
     ]
-    return _compiled(lines, namespace)
+    return Later(lambda: _compiled(lines, namespace))
 
 
 def blockwise_pull(
@@ -250,7 +250,7 @@ def blockwise_pull(
         f"        else: {add}(whole_s[at], t, total)",
         "    return sums",
     ]
-    return _compiled(lines, namespace)
+    return Later(lambda: _compiled(lines, namespace))
 
 
 def added(c: Any, s: Any) -> Any:
@@ -302,6 +302,29 @@ def _held_once() -> int:
 
 
 HELD_ONCE = _held_once()
+
+
+#: Held while a rule is made.
+_making = threading.RLock()
+
+
+class Later:
+    """A rule that is made when it is first called: few programs have arrays so large.
+
+    It then takes its own place in the generated code that calls it, where it is `name` of `scope`.
+    """
+
+    def __init__(self, make: Callable[[], Callable[..., Any]]):
+        self.make = make
+        self.scope: dict[str, Any] = {}
+        self.name = "rule"
+
+    def __call__(self, *args: Any) -> Any:
+        with _making:
+            rule = self.scope.get(self.name, self)
+            if rule is self:
+                rule = self.scope[self.name] = self.make()
+        return rule(*args)
 
 
 def _compiled(lines: Sequence[str], namespace: dict[str, Any]) -> Callable[..., Any]:

@@ -25,7 +25,15 @@ class Recorded(TracedArray):
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         if len(args) == 1:
-            primals, parents = (args[0].primal,), (args[0].tangent,)
+            x = args[0].primal
+            primals, parents = (x,), (args[0].tangent,)
+            if primitive.family == "linear":
+                plain = type(x) is np.ndarray
+                out = primitive.impl(x, **params) if plain else primitive(x, **params)
+                tape, like = level.tape, (spec_of(x),)
+                k = len(tape)
+                tape.append((pull_linear, parents, primitive, like, params, spec_of(out), like))
+                return recorded(level, out, k)
         else:
             primals, parents = parts(level, args)
         out = primitive(*primals, **params)

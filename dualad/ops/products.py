@@ -98,15 +98,41 @@ def _matmul_spec(a: Any, b: Any) -> Spec:
     return Spec((*stack, *outer), _common(a, b))
 
 
+#: From so many multiplications on a product is looked at before it is made.
+MANY = 2**17
+
+
+def _rows_times(rows: Any, b: Any) -> Any:
+    """rows @ b, where the rows of a large product may be multiples of unit vectors.
+
+    The tangents of an argument are, and what elementwise functions make of them: each picks a row
+    of b. Where b is not finite the product is NaN, and is left to NumPy.
+    """
+    plain = type(rows) is np.ndarray is type(b) and b.ndim == 2 and rows.dtype == b.dtype
+    if plain and rows.shape[0] * b.size >= MANY and np.count_nonzero(rows[0]) <= 1:
+        n, k = rows.shape
+        at, picked = np.divmod(np.flatnonzero(rows != 0), k)
+        flat = b.ravel(order="K")
+        if len(at) <= n and np.all(at[1:] != at[:-1]) and np.isfinite(np.vdot(flat, flat)):
+            entries = b[picked]
+            entries *= rows[at, picked][:, None]
+            if len(at) == n:
+                return entries
+            out = np.zeros((n, b.shape[1]), b.dtype)
+            out[at] = entries
+            return out
+    return matmul(rows, b)
+
+
 def _matmul_batch(args: tuple, mine: tuple) -> Any:
     """A batch of vectors, or of the rows of matrices, times a constant is one matrix product."""
     a, b = args
     left, right = a.ndim - mine[0], b.ndim - mine[1]
     if not mine[1] and right <= 2:
-        flat = matmul(_shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
+        flat = _rows_times(_shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         return _shaped(flat, (*a.shape[:-1], *b.shape[1:]))
     if not mine[0] and right == 1 and left <= 2:
-        return matmul(b, a if left == 1 else transpose(a, axes=(1, 0)))
+        return _rows_times(b, a if left == 1 else transpose(a, axes=(1, 0)))
     out = matmul(*align((_row(a) if left == 1 else a, _column(b) if right == 1 else b), mine))
     stack, ends = out.shape[:-2], out.shape[-2:]
     return _shaped(out, (*stack, *ends[left == 1 : 1 + (right > 1)]))
