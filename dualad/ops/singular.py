@@ -78,6 +78,7 @@ def _moved_basis(u: Any, outward: Any, turn: Any, k: int) -> Any:
 svd = Composite(
     lambda a, full: tuple(np.linalg.svd(a, full_matrices=full)),
     _svd_rule,
+    reads="out",
     batch=lambda args, mine, full: svd(args[0], full=full),
     name="svd",
 )
@@ -88,6 +89,7 @@ _svd_given = Composite(
     None,
     None,
     None,
+    reads="out",
     batch=lambda args, mine, full: _svd_given(*args, full=full),
     name="svd_given",
     builtin=False,
