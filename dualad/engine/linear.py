@@ -126,7 +126,7 @@ def linear_entry(level: Level, primitive: Any, args: tuple, parents: tuple, para
         _require_zero(level, primitive, args, parents, linear)
     elif len(parents) - parents.count(None) > 1:
         raise not_linear(level, f"{primitive.name} combines two tangents")
-    if not all([ok or i is None for i, ok in zip(parents, linear, strict=True)]):
+    if False in [ok or i is None for i, ok in zip(parents, linear, strict=True)]:
         raise not_linear(level, f"{primitive.name} takes it where only a known value is allowed")
     out = primitive.out_spec(args, params)
     reads = tuple(

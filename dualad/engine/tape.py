@@ -25,6 +25,7 @@ from .guard import has_nan, ignore, quiet, restore
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
+from .workspace import zeros
 
 __all__ = [
     "add_cotangent",
@@ -181,7 +182,7 @@ def add_in_place(
     if i not in own:
         if isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
             return False
-        into = np.zeros(like.shape, like.dtype) if into is None else np.array(into, like.dtype)
+        into = zeros(like.shape, like.dtype) if into is None else np.array(into, like.dtype)
         own.add(i)
         g[i] = into
     elif isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:

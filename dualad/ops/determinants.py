@@ -18,6 +18,7 @@ from ..engine.traced import raw
 from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
 from .registry import function, kinks
+from .shared import slogdet_of
 from .solve import inverse_again, inverse_for
 from .structure import sum_axes
 
@@ -135,7 +136,7 @@ def _slogdet_rule(t: Any, out: tuple, a: Any) -> tuple:
 
 
 slogdet = Composite(
-    lambda a: tuple(np.linalg.slogdet(a)),
+    slogdet_of,
     _slogdet_rule,
     batch=lambda args, mine: slogdet(args[0]),
     name="slogdet",

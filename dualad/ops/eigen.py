@@ -29,6 +29,7 @@ import numpy as np
 from ..engine.direction import constant, direction
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
+from ..engine.workspace import workspace, zeros
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .hermitian import hermitian
@@ -36,7 +37,6 @@ from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
 from .structure import sum_axes
-from .workspace import workspace
 
 __all__ = [
     "adapted",
@@ -72,7 +72,8 @@ def ties(w: Any) -> Any:
 def inverse_gaps(w: Any) -> Any:
     """1 / (w_j - w_i), and 0 where they are equal; w is sorted, or is not plain."""
     if type(w) is np.ndarray and w.dtype.kind == "f" and not has_ties(w):
-        gaps = w[..., None, :] - w[..., :, None]
+        gaps = workspace((*w.shape, w.shape[-1]), w.dtype)
+        np.subtract(w[..., None, :], w[..., :, None], out=gaps)
         np.einsum("...ii->...i", gaps)[...] = np.inf
         return np.reciprocal(gaps, out=gaps)
     tied = ties(w)
@@ -165,13 +166,14 @@ def _resolvent(v: Any, w: Any, x: Any) -> Any:
     if type(x) is np.ndarray and x.ndim == v.ndim == 2 and x.shape[0] >= LEAST:
         used = np.flatnonzero(x.any(axis=0))
         if 2 * len(used) < x.shape[1] and not has_ties(w):
-            out = workspace(x.shape, np.result_type(v, x))
-            out[...] = 0
+            out = zeros(x.shape, np.result_type(v, x))
             gaps = w[used] - w[:, None]
             gaps[used, np.arange(len(used))] = np.inf
             out[:, used] = v @ ((adjoint(v) @ x[:, used]) / gaps)
             return out
-    return v @ (inverse_gaps(w) * (adjoint(v) @ x))
+    inner = np.matmul(adjoint(v), x)
+    inner *= inverse_gaps(w)
+    return np.matmul(v, inner)
 
 
 def _moved_gaps(t: Any, w: Any) -> Any:

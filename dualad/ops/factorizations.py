@@ -21,7 +21,8 @@ from .hermitian import folded
 from .in_place import Halve, PlusAdjoint, Step, Subtract, Times, run, run_transposed
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
 from .registry import function
-from .shared import inverse_of_lower
+from .shared import cholesky_of, inverse_known, inverse_of_lower
+from .triangular import by_halves
 
 __all__ = ["cholesky", "qr", "qr_rule"]
 
@@ -56,7 +57,7 @@ def _cholesky_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
 
 
 cholesky = Composite(
-    lambda a, upper: np.linalg.cholesky(a, upper=upper),
+    lambda a, upper: np.linalg.cholesky(a, upper=True) if upper else cholesky_of(a),
     _cholesky_rule,
     reads="out",
     batch=lambda args, mine, upper: cholesky(args[0], upper=upper),
@@ -64,38 +65,43 @@ cholesky = Composite(
 )
 
 
-def _steps(factor: np.ndarray, inverse: np.ndarray, start: int, stop: int) -> list[Step]:
+def _steps(
+    factor: np.ndarray, start: int, stop: int, inverse: np.ndarray | None = None
+) -> list[Step]:
     """The rule, in place of a matrix that is half of dA: itself for a small block on the diagonal.
 
     [[A, .], [B, C]] has the factor [[K, .], [M, N]], K K^H = A, M K^H = B and N N^H = C - M M^H.
     Hence dM = (dB - M dK^H) K^-H, and dN is that of a matrix which moves by dC - dM M^H - M dM^H.
     """
-    whole = slice(start, stop)
     if stop - start <= LARGE:
-        low, invert = factor[..., whole, whole], inverse[..., whole, whole]
+        whole = slice(start, stop)
+        low = factor[..., whole, whole]
+        inverse = by_halves(low) if inverse is None else inverse
         return [
-            Times((whole, whole), invert, adjoint(invert)),
+            Times((whole, whole), inverse, adjoint(inverse)),
             PlusAdjoint((whole, whole)),
             Halve((whole, whole)),
             Times((whole, whole), low, None),
         ]
     middle = (start + stop) // 2
     first, last = slice(start, middle), slice(middle, stop)
-    corner = factor[..., last, first]
+    corner, n = factor[..., last, first], middle - start
+    known = by_halves(factor[..., first, first]) if inverse is None else inverse[..., :n, :n]
+    rest = None if inverse is None else inverse[..., n:, n:]
     return [
-        *_steps(factor, inverse, start, middle),
+        *_steps(factor, start, middle, known),
         Subtract((last, first), (first, first), corner, None),
-        Times((last, first), None, adjoint(inverse[..., first, first])),
+        Times((last, first), None, adjoint(known)),
         Subtract((last, last), (last, first), corner, None),
-        *_steps(factor, inverse, middle, stop),
+        *_steps(factor, middle, stop, rest),
     ]
 
 
 def _steps_of(factor: np.ndarray) -> list[Step]:
     n = factor.shape[-1]
     with quiet():
-        inverse = inverse_of_lower(factor)
-    return [Halve((slice(n), slice(n))), *_steps(factor, inverse, 0, n)]
+        steps = _steps(factor, 0, n, inverse_known(factor))
+    return [Halve((slice(n), slice(n))), *steps]
 
 
 def _blocked(run: Callable[..., Any], transpose: Callable[[], Linear], name: str) -> Linear:

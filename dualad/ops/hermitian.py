@@ -13,8 +13,8 @@ import numpy as np
 
 from ..engine.primitive import Linear
 from ..engine.traced import Spec
+from ..engine.workspace import copied
 from .linalg import above, adjoint, half_triangle
-from .workspace import copied
 
 __all__ = ["folded", "hermitian"]
 

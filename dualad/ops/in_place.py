@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..engine.workspace import copied
 from .linalg import above, adjoint
-from .workspace import copied
 
 __all__ = ["Block", "Halve", "PlusAdjoint", "Step", "Subtract", "Times", "run", "run_transposed"]
 

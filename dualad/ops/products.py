@@ -16,9 +16,9 @@ from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
+from ..engine.workspace import copied, workspace
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
-from .workspace import copied
 
 __all__ = ["array_of", "conj", "contract", "cross", "gram", "matmul"]
 
@@ -70,8 +70,16 @@ def _left(ct: Any, a: Any, b: Any) -> Any:
         shared = (*range(b.ndim - 2), b.ndim - 1)
         return contract(ct, conj(b), shared, shared)
     if b.shape[-1] == 1:
-        return ct * _adjoint(b)
+        return _of_columns(ct, b)
     return matmul(ct, _adjoint(b))
+
+
+def _of_columns(a: Any, b: Any) -> Any:
+    """The product of a with the adjoint of b, of one column each."""
+    b = _adjoint(b)
+    if type(a) is type(b) is np.ndarray and a.ndim == 2:
+        return np.multiply(a, b, out=workspace((a.shape[0], b.shape[1]), np.result_type(a, b)))
+    return a * b
 
 
 def _right(ct: Any, a: Any, b: Any) -> Any:

@@ -1,17 +1,17 @@
-"""Inverses that rules share: one factorisation of a matrix serves all of them.
+"""What rules share of a matrix: one factorisation serves all of them.
 
-NumPy gives none of its factors away, and the derivatives of solve, slogdet and cholesky each need
-one of the same matrix. The inverse of a larger matrix is remembered, by its thread, as long as the
-matrix is alive, and found again by the identity of the matrix and by its content. What a rule
-solves with it is refined once, which makes the error as small as that of a factorisation (Higham,
-*Accuracy and Stability of Numerical Algorithms*, chapter 12); where the correction is not small,
-because the matrix is nearly singular, it is solved by factorisation as ever.
+np.linalg gives none of its factors away, and the value and the derivatives of solve, slogdet and
+cholesky each need one of the same matrix. The factors and the inverse of a larger matrix are
+remembered, by its thread, as long as the matrix is alive, and found again by the identity of the
+matrix and by its content. What a rule solves with an inverse is refined once, which makes the
+error as small as that of a factorisation (Higham, *Accuracy and Stability of Numerical
+Algorithms*, chapter 12); where the correction is not small, because the matrix is nearly singular,
+it is solved by factorisation as ever.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import threading
 import weakref
 from collections.abc import Callable
@@ -20,26 +20,45 @@ from typing import Any
 import numpy as np
 
 from ..engine.guard import quiet
+from . import lapack
+from .lapack import LU
 from .linalg import above
-from .workspace import workspace
+from .triangular import by_halves, fill, square_of_lower
 
-__all__ = ["inverse_of", "inverse_of_lower", "solve_by"]
+__all__ = [
+    "cholesky_of",
+    "inverse_known",
+    "inverse_of",
+    "inverse_of_lower",
+    "slogdet_of",
+    "solution",
+    "solve_by",
+]
 
 #: From this many rows on it pays to look for what is known of a matrix.
 LEAST = 64
-#: Up to this many rows a triangular matrix is inverted as any other.
-SMALL = 16
 
 
 # --- what is known -------------------------------------------------------------------------------
 
 
+class _Known:
+    """What is known of a matrix as it was: its factors, its inverse."""
+
+    __slots__ = ("inverse", "likeness", "lu")
+
+    def __init__(self, likeness: tuple):
+        self.likeness = likeness
+        self.lu: LU | None = None
+        self.inverse: np.ndarray | None = None
+
+
 class _Memory(threading.local):
-    """Of the last matrix of a thread: who owns its memory, and [it as it was, its inverse]."""
+    """Of the last matrix of a thread: who owns its memory, and what is known, if anything."""
 
     def __init__(self) -> None:
         self.owner: Callable[[], Any] = lambda: None
-        self.known: list[Any] = []
+        self.known: list[_Known] = []
 
 
 _memory = _Memory()
@@ -57,33 +76,59 @@ def _is_large(a: Any) -> bool:
     )  # fmt: skip
 
 
-def remember(a: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+def _record(a: np.ndarray) -> _Known:
+    """What is known of this matrix from now on; it is not remembered where it holds a NaN."""
+    found, is_transposed = _recall(a)
+    if found is not None and not is_transposed:
+        return found
+    record = _Known(_likeness(a))
+    if np.isfinite(record.likeness[0]).all():
+        known = [record]
+        _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
+    return record
+
+
+def _remember(a: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Keep the inverse of a matrix, which nobody may write to from now on."""
     inverse.flags.writeable = False
-    if np.isfinite(a @ _probe(a.shape[1], a.dtype)).all():
-        known = [_likeness(a), inverse]
-        _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
+    _record(a).inverse = inverse
     return inverse
 
 
-def _recall(a: np.ndarray) -> np.ndarray | None:
+def _recall(a: np.ndarray) -> tuple[_Known | None, bool]:
+    """What is known of a or of its transpose, and of which."""
+    if _memory.owner() is _owner(a) and _memory.known:
+        (known,) = _memory.known
+        if _is_like(a, known.likeness):
+            return known, False
+        if _is_like(a.T, known.likeness):
+            return known, True
+    return None, False
+
+
+def inverse_known(a: np.ndarray) -> np.ndarray | None:
     """The inverse of a, if that of it or of its transpose is known."""
-    if _memory.owner() is not _owner(a):
+    if not _is_large(a):
         return None
-    likeness, inverse = _memory.known
-    if _likeness(a) == likeness:
-        return inverse
-    return inverse.T if _likeness(a.T) == likeness else None
+    known, is_transposed = _recall(a)
+    inverse = None if known is None else known.inverse
+    return inverse.T if is_transposed and inverse is not None else inverse
 
 
 def _likeness(a: np.ndarray) -> tuple:
-    """Where a matrix lies, and its product with a vector, which a write to it changes.
+    """The product of a matrix with a vector, which a write to it changes, and where it lies.
 
     No change goes unseen that is larger than the rounding error of a row.
     """
     place = a.__array_interface__["data"]
-    product = a @ _probe(a.shape[1], a.dtype)
-    return place, a.shape, a.strides, a.dtype, product.tobytes()
+    return a @ _probe(a.shape[1], a.dtype), place, a.shape, a.strides, a.dtype
+
+
+def _is_like(a: np.ndarray, likeness: tuple) -> bool:
+    product, *where = likeness
+    if where != [a.__array_interface__["data"], a.shape, a.strides, a.dtype]:
+        return False
+    return np.array_equal(a @ _probe(a.shape[1], a.dtype), product)
 
 
 @functools.lru_cache(maxsize=8)
@@ -97,73 +142,28 @@ def _probe(n: int, dtype: np.dtype) -> np.ndarray:
 def inverse_of_lower(x: np.ndarray) -> np.ndarray:
     """The inverse of each lower triangular matrix, which has zeros above its diagonal."""
     if not _is_large(x):
-        return _by_halves(x)
-    inverse = _recall(x)
-    return remember(x, _by_halves(x)) if inverse is None else inverse
-
-
-def _by_halves(x: np.ndarray) -> np.ndarray:
-    if x.shape[-1] <= SMALL:
-        return np.linalg.inv(x)
-    out = workspace(x.shape, x.dtype)
-    out[...] = 0
-    _fill(out, x)
-    return out
-
-
-def _fill(out: np.ndarray, x: np.ndarray) -> None:
-    """The inverse of lower triangles, where out may be x itself, and is zero above its diagonal.
-
-    Nearly all of the work is in matrix products: six times as fast as np.linalg.inv.
-    """
-    cuts = _cuts(x.shape[-1])
-    _fill_diagonal(out, x, cuts)
-    while len(cuts) > 2:
-        for start, middle, stop in zip(cuts[:-1:2], cuts[1::2], cuts[2::2], strict=True):
-            _fill_corner(out, x, slice(start, middle), slice(middle, stop))
-        cuts = cuts[::2]
-
-
-def _cuts(n: int) -> list[int]:
-    """Where halving ends in blocks that are small, of which there are a power of two."""
-    cuts = [0, n]
-    while n > SMALL:
-        middles = [(start + stop) // 2 for start, stop in itertools.pairwise(cuts)]
-        cuts = sorted([*cuts, *middles])
-        n -= n // 2
-    return cuts
-
-
-def _fill_diagonal(out: np.ndarray, x: np.ndarray, cuts: list[int]) -> None:
-    """The inverses of the small blocks on the diagonal, all at once."""
-    blocks = [slice(*ends) for ends in itertools.pairwise(cuts)]
-    most = max(b.stop - b.start for b in blocks)
-    small = np.zeros((len(blocks), *x.shape[:-2], most, most), x.dtype)
-    np.einsum("...ii->...i", small)[...] = 1
-    for k, b in enumerate(blocks):
-        n = b.stop - b.start
-        small[k, ..., :n, :n] = x[..., b, b]
-    for b, inverse in zip(blocks, np.linalg.inv(small), strict=True):
-        n = b.stop - b.start
-        out[..., b, b] = inverse[..., :n, :n]
-
-
-def _fill_corner(out: np.ndarray, x: np.ndarray, first: slice, last: slice) -> None:
-    """[[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]], where a^-1 and b^-1 are known."""
-    corner = x[..., last, first] @ out[..., first, first]
-    np.negative(corner, out=corner)
-    np.matmul(out[..., last, last], corner, out=out[..., last, first])
+        return by_halves(x)
+    inverse = inverse_known(x)
+    return _remember(x, by_halves(x)) if inverse is None else inverse
 
 
 def inverse_of(a: Any) -> Any:
     """The inverse of a, as accurate as that of np.linalg.inv, and remembered."""
     if not _is_large(a):
         return np.linalg.inv(a)
-    inverse = _recall(a)
-    if inverse is None:
-        inverse = _by_cholesky(a)
-        inverse = remember(a, np.linalg.inv(a) if inverse is None else inverse)
-    return inverse
+    known, is_transposed = _recall(a)
+    known = _record(a) if known is None else known
+    if known.inverse is None:
+        known.inverse = _inverse(a.T if is_transposed else a, known.lu)
+        known.inverse.flags.writeable = False
+    return known.inverse.T if is_transposed else known.inverse
+
+
+def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
+    if lu is None and a.dtype.char == "d":
+        lu = LU.of(a)
+    inverse = _by_cholesky(a) if lu is None else lu.inverse()
+    return np.linalg.inv(a) if inverse is None else inverse
 
 
 def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
@@ -172,38 +172,66 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
         return None
     try:
         factor = np.linalg.cholesky(a)
-        _fill(factor, factor)
+        fill(factor, factor)
     except np.linalg.LinAlgError:
         return None
-    return _square_of_lower(factor)
+    return square_of_lower(factor)
 
 
-def _square_of_lower(x: np.ndarray) -> np.ndarray:
-    """x^T x of a lower triangular matrix, without the products of its block of zeros."""
-    h = x.shape[0] // 2
-    first, corner, last = x[:h, :h], x[h:, :h], x[h:, h:]
-    out = workspace(x.shape, x.dtype)
-    np.matmul(first.T, first, out=out[:h, :h])
-    out[:h, :h] += corner.T @ corner
-    np.matmul(last.T, corner, out=out[h:, :h])
-    out[:h, h:] = out[h:, :h].T
-    np.matmul(last.T, last, out=out[h:, h:])
-    return out
+# --- values, which are NumPy's to the last bit ---------------------------------------------------
+
+
+def solution(a: Any, b: Any) -> Any:
+    """np.linalg.solve(a, b), of which the factors are remembered."""
+    if _is_large(a) and _fits(a, b):
+        solved = LU.solving(a, b)
+        if solved is not None:
+            _record(a).lu, x = solved
+            return x
+    return np.linalg.solve(a, b)
+
+
+def cholesky_of(a: Any) -> Any:
+    """np.linalg.cholesky(a), in two thirds of the time."""
+    factor = lapack.cholesky(a) if _is_large(a) and a.dtype.char == "d" else None
+    return np.linalg.cholesky(a) if factor is None else factor
+
+
+def slogdet_of(a: Any) -> tuple:
+    """np.linalg.slogdet(a), of which the factors are remembered."""
+    lu = _factors(a) if _is_large(a) else None
+    return tuple(np.linalg.slogdet(a)) if lu is None else lu.slogdet()
+
+
+def _fits(a: np.ndarray, b: Any) -> bool:
+    """Whether LAPACK's double precision can solve a x = b."""
+    return type(b) is np.ndarray and b.ndim == 2 and a.dtype.char == b.dtype.char == "d"
+
+
+def _factors(a: np.ndarray) -> LU | None:
+    if a.dtype.char != "d":
+        return None
+    record = _record(a)
+    if record.lu is None:
+        record.lu = LU.of(a)
+    return record.lu
 
 
 # --- systems -------------------------------------------------------------------------------------
 
 
 def solve_by(a: Any, b: Any) -> Any:
-    """np.linalg.solve(a, b) to the last few bits, with the inverse where that is known or easy."""
-    if _is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype:
-        with quiet():
-            inverse = _recall(a)
-            inverse = _of_triangle(a) if inverse is None else inverse
-            x = None if inverse is None else _refined(a, inverse, b)
-        if x is not None:
-            return x
-    return np.linalg.solve(a, b)
+    """np.linalg.solve(a, b) to the last few bits, with what is known of a."""
+    if not (_is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
+        return np.linalg.solve(a, b)
+    with quiet():
+        known, is_transposed = _recall(a)
+        if known is not None and known.lu is not None and _fits(a, b):
+            return known.lu.solve(b, is_transposed)
+        inverse = inverse_known(a)
+        inverse = _of_triangle(a) if inverse is None else inverse
+        x = None if inverse is None else _refined(a, inverse, b)
+    return solution(a, b) if x is None else x
 
 
 def _of_triangle(a: np.ndarray) -> np.ndarray | None:

@@ -18,7 +18,7 @@ from ..errors import SingularPointError
 from .linalg import adjoint, square
 from .products import array_of, matmul
 from .registry import function
-from .shared import inverse_of, solve_by
+from .shared import inverse_of, solution, solve_by
 from .structure import reshape, transpose
 
 __all__ = ["inverse", "inverse_again", "inverse_for", "solve", "solve_again"]
@@ -75,7 +75,7 @@ def _inverter(impl: Any, name: str) -> Composite:
     return primitive
 
 
-solve = _solver(lambda a, b: np.linalg.solve(a, b), "solve")
+solve = _solver(solution, "solve")
 inverse = _inverter(lambda a: np.linalg.inv(a), "inv")
 # What rules solve and invert again; the values of a function itself are NumPy's to the last bit.
 solve_again = _solver(solve_by, "solve_again")

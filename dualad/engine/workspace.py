@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["copied", "workspace"]
+__all__ = ["copied", "workspace", "zeros"]
 
 #: The sizes that are lent, in bytes, and how much of it a thread keeps.
 LEAST, MOST, TOGETHER = 1 << 17, 1 << 22, 1 << 23
@@ -59,6 +59,13 @@ def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     else:
         memory = np.empty(size, np.uint8)
     return np.asarray(_Loan(memory, free)).view(dtype).reshape(shape)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array of zeros, in order C."""
+    out = workspace(shape, dtype)
+    out[...] = 0
+    return out
 
 
 def copied(x: Any) -> np.ndarray:
