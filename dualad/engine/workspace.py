@@ -49,7 +49,7 @@ def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     for k in shape:
         n *= k
     size = n * dtype.itemsize
-    if not LEAST <= size <= MOST:
+    if not LEAST <= size <= MOST or dtype.kind not in "fc":
         return np.empty(shape, dtype)
     free = _kept.free
     for k in range(len(free) - 1, -1, -1):

@@ -29,9 +29,9 @@ import numpy as np
 from ..engine.direction import constant, direction
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
-from ..engine.workspace import workspace, zeros
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
+from .gaps import has_ties, inverse_gaps, resolvent, ties
 from .hermitian import hermitian
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
@@ -44,9 +44,7 @@ __all__ = [
     "eig",
     "eig_given",
     "eigh",
-    "inverse_gaps",
     "smooth_eig",
-    "ties",
     "turned",
 ]
 
@@ -55,36 +53,6 @@ EigResult = type(np.linalg.eig(np.eye(1)))
 
 
 # --- ties ----------------------------------------------------------------------------------------
-
-
-def _tolerance(w: Any) -> Any:
-    """What counts as rounding beside the largest modulus."""
-    size = np.max(np.abs(w), axis=-1, initial=0, keepdims=True)
-    return size * (4 * w.shape[-1] * np.finfo(w.dtype).eps)
-
-
-def ties(w: Any) -> Any:
-    """Which pairs of values are equal within rounding; each is with itself."""
-    w = constant(w)
-    return np.abs(w[..., None, :] - w[..., :, None]) <= _tolerance(w)[..., None]
-
-
-def inverse_gaps(w: Any) -> Any:
-    """1 / (w_j - w_i), and 0 where they are equal; w is sorted, or is not plain."""
-    if type(w) is np.ndarray and w.dtype.kind == "f" and not has_ties(w):
-        gaps = workspace((*w.shape, w.shape[-1]), w.dtype)
-        np.subtract(w[..., None, :], w[..., :, None], out=gaps)
-        np.einsum("...ii->...i", gaps)[...] = np.inf
-        return np.reciprocal(gaps, out=gaps)
-    tied = ties(w)
-    gaps = np.where(tied, 1, w[..., None, :] - w[..., :, None])
-    return np.where(tied, 0, 1 / gaps)
-
-
-def has_ties(w: Any) -> bool:
-    """Whether two neighbours of sorted values are equal within rounding."""
-    values = raw(w)
-    return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
 UNDECIDED = (
@@ -155,52 +123,6 @@ def adapted(m: Any, tied: Any) -> Any:
 
 
 # --- Hermitian matrices --------------------------------------------------------------------------
-
-
-#: From this many rows on columns of zeros are looked for.
-LEAST = 48
-
-
-def _resolvent(v: Any, w: Any, x: Any) -> Any:
-    """V (F * V^H X), where columns of zeros in X cost nothing."""
-    if type(x) is np.ndarray and x.ndim == v.ndim == 2 and x.shape[0] >= LEAST:
-        used = np.flatnonzero(x.any(axis=0))
-        if 2 * len(used) < x.shape[1] and not has_ties(w):
-            out = zeros(x.shape, np.result_type(v, x))
-            gaps = w[used] - w[:, None]
-            gaps[used, np.arange(len(used))] = np.inf
-            out[:, used] = v @ ((adjoint(v) @ x[:, used]) / gaps)
-            return out
-    inner = np.matmul(adjoint(v), x)
-    inner *= inverse_gaps(w)
-    return np.matmul(v, inner)
-
-
-def _moved_gaps(t: Any, w: Any) -> Any:
-    """The tangent of the inverse gaps from that of the values."""
-    gaps = inverse_gaps(w)
-    return gaps * gaps * (t[..., :, None] - t[..., None, :])
-
-
-#: (w_j - A)^+ x_j for each column x_j, of the Hermitian matrix with these eigenvectors and values.
-resolvent = Linear(
-    _resolvent,
-    None,
-    None,
-    lambda ct, v, w, x: resolvent(v, w, ct),
-    rules=(
-        lambda t, out, v, w, x: (
-            t @ (inverse_gaps(w) * (adjoint(v) @ x)) + v @ (inverse_gaps(w) * (adjoint(t) @ x))
-        ),
-        lambda t, out, v, w, x: v @ (_moved_gaps(t, w) * (adjoint(v) @ x)),
-        None,
-    ),
-    batch=lambda args, mine: resolvent(*args),
-    spec=lambda v, w, x: Spec(
-        np.broadcast_shapes(v.shape, x.shape), np.result_type(v.dtype, x.dtype)
-    ),
-    name="resolvent",
-)
 
 
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:

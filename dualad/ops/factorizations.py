@@ -51,7 +51,7 @@ def _cholesky_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
     if upper:
         return adjoint(_cholesky_rule(adjoint(t), adjoint(out), a, False))
     if type(out) is np.ndarray and a.shape[-1] >= LARGE:
-        return cholesky_tangent(t, out)
+        return cholesky_tangent(t, factor=out)
     inverse = triangular_inverse(out)
     return out @ folded(inverse @ (t * half_triangle(a)) @ adjoint(inverse), lower=True)
 
@@ -68,8 +68,9 @@ cholesky = Composite(
 def _steps(
     factor: np.ndarray, start: int, stop: int, inverse: np.ndarray | None = None
 ) -> list[Step]:
-    """The rule, in place of a matrix that is half of dA: itself for a small block on the diagonal.
+    """The rule, in place of the triangle of dA with half of its diagonal.
 
+    For a small block on the diagonal it is the formula itself. Else, by halves:
     [[A, .], [B, C]] has the factor [[K, .], [M, N]], K K^H = A, M K^H = B and N N^H = C - M M^H.
     Hence dM = (dB - M dK^H) K^-H, and dN is that of a matrix which moves by dC - dM M^H - M dM^H.
     """
@@ -88,11 +89,13 @@ def _steps(
     corner, n = factor[..., last, first], middle - start
     known = by_halves(factor[..., first, first]) if inverse is None else inverse[..., :n, :n]
     rest = None if inverse is None else inverse[..., n:, n:]
+    tidy = [PlusAdjoint((last, last)), Halve((last, last))] if stop - middle > LARGE else []
     return [
         *_steps(factor, start, middle, known),
         Subtract((last, first), (first, first), corner, None),
         Times((last, first), None, adjoint(known)),
         Subtract((last, last), (last, first), corner, None),
+        *tidy,
         *_steps(factor, middle, stop, rest),
     ]
 
@@ -104,22 +107,49 @@ def _steps_of(factor: np.ndarray) -> list[Step]:
     return [Halve((slice(n), slice(n))), *steps]
 
 
-def _blocked(run: Callable[..., Any], transpose: Callable[[], Linear], name: str) -> Linear:
+def _blocked(
+    run: Callable[..., Any],
+    transpose: Callable[[], Linear],
+    show: Callable[[str, str, str, str], str],
+    name: str,
+) -> Linear:
     """A linear map of one triangle of a matrix, at a factor that is known."""
     primitive = Linear(
         lambda t, factor: run(_steps_of(factor), t),
-        lambda ct, t, factor: transpose()(ct, factor),
-        None,
-        batch=lambda args, mine: primitive(*args),
+        lambda ct, t, factor: transpose()(ct, factor=factor),
+        batch=lambda args, mine, factor: primitive(args[0], factor=factor),
         spec=lambda t, factor: Spec(t.shape, t.dtype),
+        show=lambda t, factor: show(
+            t,
+            factor,
+            f"np.linalg.inv({factor})",
+            f"(np.tri({factor}.shape[-1]) - np.eye({factor}.shape[-1]) / 2)",
+        ),
         name=name,
     )
     return primitive
 
 
+def _show_adjoint(x: str) -> str:
+    return f"np.conj(np.swapaxes({x}, -1, -2))"
+
+
+def _show_tangent(t: str, factor: str, inverse: str, half: str) -> str:
+    moved = f"({half} * {t} + {_show_adjoint(f'{half} * {t}')})"
+    return f"{factor} @ ({half} * ({inverse} @ {moved} @ {_show_adjoint(inverse)}))"
+
+
+def _show_cotangent(t: str, factor: str, inverse: str, half: str) -> str:
+    moved = f"{half} * ({_show_adjoint(factor)} @ {t})"
+    both = f"({moved} + {_show_adjoint(moved)})"
+    return f"{half} * ({_show_adjoint(inverse)} @ {both} @ {inverse})"
+
+
 #: The rule of cholesky for the lower triangle, and its transpose.
-cholesky_tangent = _blocked(run, lambda: cholesky_cotangent, "cholesky_tangent")
-cholesky_cotangent = _blocked(run_transposed, lambda: cholesky_tangent, "cholesky_cotangent")
+cholesky_tangent = _blocked(run, lambda: cholesky_cotangent, _show_tangent, "cholesky_tangent")
+cholesky_cotangent = _blocked(
+    run_transposed, lambda: cholesky_tangent, _show_cotangent, "cholesky_cotangent"
+)
 
 
 @function(np.linalg.cholesky)

@@ -20,7 +20,7 @@ __all__ = ["folded", "hermitian"]
 
 
 def _hermitian(t: Any, lower: bool) -> Any:
-    if t.dtype.kind not in "fc":
+    if not _is_plain(t):
         half = t * half_triangle(t, lower)
         return half + adjoint(half)
     out = copied(t)
@@ -31,13 +31,17 @@ def _hermitian(t: Any, lower: bool) -> Any:
 
 
 def _folded(t: Any, lower: bool) -> Any:
-    if t.dtype.kind not in "fc":
+    if not _is_plain(t):
         return (t + adjoint(t)) * half_triangle(t, lower)
     out = copied(adjoint(t))
     out += t
     np.copyto(out, 0, where=_other_triangle(t, lower))
     _diagonal(out)[...] *= 0.5
     return out
+
+
+def _is_plain(t: Any) -> bool:
+    return type(t) is np.ndarray and t.dtype.kind in "fc"
 
 
 def _other_triangle(t: Any, lower: bool) -> np.ndarray:

@@ -153,6 +153,8 @@ gram = Composite(
 
 
 def _plus_transpose(x: Any) -> Any:
+    if type(x) is not np.ndarray:
+        return x + np.swapaxes(x, -1, -2)
     out = copied(np.swapaxes(x, -1, -2))
     out += x
     return out
