@@ -223,6 +223,8 @@ SAMPLES |= {
     ],
     "solve_again": [Sample(STACK[0], real(3, 2)), Sample(STACK, real(3, 1))],
     "gram": [Sample(real(2, 3)), Sample(real(3, 1))],
+    "trace_of_product": [Sample(real(3, 3), real(3, 3)), Sample(STACK, real(2, 3, 3))],
+    "diagonal_of_product": [Sample(real(3, 2), real(3, 2)), Sample(STACK, real(2, 3, 3))],
     "plus_transpose": [Sample(real(3, 3)), Sample(real(2, 3, 3))],
     "hermitian": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
     "folded": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],

@@ -169,7 +169,13 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
         share = unfit(transpose(ct, *args, **params), like[k])
         s = g[i]
-        g[i] = share if s is None else s + share
+        if s is None:
+            g[i] = share
+        elif type(s) is np.ndarray and s.size >= LARGE:
+            s = None  # one who holds it less
+            add_cotangent(g, i, share)
+        else:
+            g[i] = s + share
 
 
 def add_in_place(

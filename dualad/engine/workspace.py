@@ -7,12 +7,13 @@ is in them. So memory of this size stays with its thread, a few megabytes at mos
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
 import numpy as np
 
-__all__ = ["copied", "workspace", "zeros"]
+__all__ = ["copied", "is_lent_to_one", "workspace", "zeros"]
 
 #: The sizes that are lent, in bytes, and how much of it a thread keeps.
 LEAST, MOST, TOGETHER = 1 << 17, 1 << 22, 1 << 23
@@ -59,6 +60,23 @@ def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     else:
         memory = np.empty(size, np.uint8)
     return np.asarray(_Loan(memory, free)).view(dtype).reshape(shape)
+
+
+def is_lent_to_one(array: np.ndarray) -> bool:
+    """Whether an array is on memory that was lent, and no other array is."""
+    return _is_lent(array.base) and _references_to_base(array) == HELD_BY_ONE
+
+
+def _is_lent(base: Any) -> bool:
+    return type(base) is np.ndarray and type(base.base) is _Loan
+
+
+def _references_to_base(array: np.ndarray) -> int:
+    return sys.getrefcount(array.base)
+
+
+#: The count for an array that is the only one on its memory.
+HELD_BY_ONE = _references_to_base(np.empty(2)[:1])
 
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -31,7 +31,7 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
-from .gaps import has_ties, inverse_gaps, resolvent, ties
+from .gaps import diagonal_of_product, has_ties, inverse_gaps, resolvent, ties
 from .hermitian import hermitian
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
@@ -129,7 +129,7 @@ def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
     """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
     moved = hermitian(t, lower=lower) @ v
-    values = sum_axes(conj(v) * moved, axes=(v.ndim - 2,))
+    values = diagonal_of_product(conj(v), moved)
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
     vectors = resolvent(v, w, moved)
     if has_ties(w):

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.direction import constant
-from ..engine.primitive import Linear
+from ..engine.primitive import Linear, align
 from ..engine.traced import Spec, raw
 from ..engine.workspace import workspace, zeros
 from .linalg import adjoint
+from .products import conj
 
-__all__ = ["has_ties", "inverse_gaps", "resolvent", "ties"]
+__all__ = ["diagonal_of_product", "has_ties", "inverse_gaps", "resolvent", "ties"]
 
 
 # --- ties ----------------------------------------------------------------------------------------
@@ -46,6 +47,31 @@ def has_ties(w: Any) -> bool:
     """Whether two neighbours of sorted values are equal within rounding."""
     values = raw(w)
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
+
+
+# --- diagonals of products -----------------------------------------------------------------------
+
+
+def _over_columns(ct: Any, x: Any) -> Any:
+    """x, of which each column is scaled."""
+    if type(ct) is type(x) is np.ndarray and ct.ndim + 1 == x.ndim:
+        return np.multiply(x, ct[..., None, :], out=workspace(x.shape, np.result_type(x, ct)))
+    return x * ct[..., None, :]
+
+
+#: The diagonal of V^T X: the sum of v * x over each column.
+diagonal_of_product = Linear(
+    lambda v, x: np.einsum("...ij,...ij->...j", v, x),
+    lambda ct, v, x: _over_columns(ct, conj(x)),
+    lambda ct, v, x: _over_columns(ct, conj(v)),
+    batch=lambda args, mine: diagonal_of_product(*align(args, mine)),
+    spec=lambda v, x: Spec(
+        (*np.broadcast_shapes(v.shape, x.shape)[:-2], x.shape[-1]),
+        np.result_type(v.dtype, x.dtype),
+    ),
+    show=lambda v, x: f"np.sum({v} * {x}, axis=-2)",
+    name="diagonal_of_product",
+)
 
 
 # --- the resolvent -------------------------------------------------------------------------------

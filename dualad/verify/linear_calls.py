@@ -91,6 +91,8 @@ CALLS: dict[str, list[Call]] = {
     "solve":       [of_shapes((2, 2), (2, 1)), of_shapes((2, 2), (2, 2))],
     "solve_again": [of_shapes((2, 2), (2, 1)), of_shapes((2, 2), (2, 2))],
     "plus_transpose": in_both((2, 2)),
+    "trace_of_product": in_both((2, 2), (2, 2)),
+    "diagonal_of_product": in_both((2, 2), (2, 2)),
     "hermitian":   [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
     "folded":      [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
     "zero_wins":   [of_shapes((2, 2), 2)],

@@ -1,4 +1,4 @@
-"""Memory that is lent: it comes back when nobody reads it any more, and is not kept without end."""
+"""Memory that is lent: it comes back when nobody reads it any more, a few megabytes are kept."""
 
 import gc
 import threading
@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 
+from dualad.engine.tape import add_cotangent
 from dualad.engine.workspace import MOST, TOGETHER, _kept, copied, workspace, zeros
 
 
@@ -60,3 +61,17 @@ def test_every_dtype(dtype):
         del y
         gc.collect()
     assert not zeros((2, 3), dtype).any()
+
+
+def test_a_cotangent_on_lent_memory_is_added_to_in_place_where_nobody_else_reads_it():
+    g = [zeros((200, 200), float)]
+    where = place(g[0])
+    add_cotangent(g, 0, np.ones((200, 200)))
+    assert place(g[0]) == where and g[0].min() == g[0].max() == 1
+    for hold in (lambda x: x, lambda x: x[3:], lambda x: x.reshape(-1)):
+        held = hold(g[0])
+        before = held.copy()
+        add_cotangent(g, 0, np.ones((200, 200)))
+        assert place(g[0]) != where and np.array_equal(held, before)
+        g, held = [zeros((200, 200), float)], None
+        where = place(g[0])

@@ -18,8 +18,8 @@ from ...engine.traced import raw
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, matrix, operand
 from ..eigen import smooth_eig
-from ..gaps import ties
 from ..factorizations import qr_rule
+from ..gaps import ties
 from ..linalg import adjoint, diagonal_of, real_dtype
 from ..products import conj
 
