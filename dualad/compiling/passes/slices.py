@@ -1,0 +1,83 @@
+"""Sums of arrays that are zero but for a slice, as they come from gradients of slices.
+
+Zeros with a at a slice plus zeros with b at the same slice are zeros with a + b there; a value
+plus zeros with b at a slice is the value with b added at the slice, in place where it is the
+last use of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.primitive import Opaque
+from ...engine.staged import Operation, Variable
+from ..program import Program
+from .arithmetic import applied
+from .rewriting import Made, rewritten
+
+__all__ = ["ADD_AT_SLICE", "summed_by_slices"]
+
+
+def add_at_slice(x: Any, values: Any, index: tuple) -> Any:
+    """x with the values added at an index of slices and numbers."""
+    out = np.array(x)
+    out[index] += values
+    return out
+
+
+ADD_AT_SLICE = Opaque(add_at_slice, builtin=False)
+
+
+def summed_by_slices(program: Program) -> Program:
+    """The program with sums of scattered values as sums at slices."""
+
+    def once(x: Any, made: Made) -> Operation | None:
+        maker = made.get(x) if type(x) is Variable and made.uses[x] == 1 else None
+        return maker if maker is not None and maker.primitive.name == "scatter_add" else None
+
+    def sums(operation: Operation, made: Made) -> Any:
+        if operation.primitive.name != "add":
+            return None
+        (a, b), result = operation.operands, operation.results[0]
+        if not all(type(x) is Variable and x.dtype == result.dtype for x in (a, b)):
+            return None
+        if a.shape != b.shape:
+            return None
+        first, second = once(a, made), once(b, made)
+        if second is None:
+            a, b, first, second = b, a, second, first
+        if second is None or not _is_plain(second):
+            return None
+        if first is not None and _index(first) == _index(second):
+            return _at_the_same(operation, first, second)
+        if not a.is_array:
+            return None
+        values = second.operands[0]
+        return Operation(
+            ADD_AT_SLICE, (a, values), {"index": second.params["index"]}, operation.results,
+            True, operation.quiet, (),
+        )  # fmt: skip
+
+    return rewritten(program, sums)
+
+
+def _is_plain(scatter: Operation) -> bool:
+    """Whether the index has slices and numbers alone."""
+    return all(
+        k is None or k is Ellipsis or type(k) in (int, slice) for k in scatter.params["index"]
+    )
+
+
+def _index(scatter: Operation) -> Any:
+    return repr(scatter.params["index"]) if _is_plain(scatter) else object()
+
+
+def _at_the_same(operation: Operation, first: Operation, second: Operation) -> Any:
+    v, w = first.operands[0], second.operands[0]
+    if type(v) is not Variable or type(w) is not Variable or v.shape != w.shape:
+        return None
+    total = v.another()
+    added = applied("add", operation, v, w, result=total)
+    return [added, first._replace(operands=(total,), results=operation.results, aliases=())]
