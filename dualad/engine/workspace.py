@@ -68,7 +68,7 @@ def is_lent_to_one(array: np.ndarray) -> bool:
 
 
 def _is_lent(base: Any) -> bool:
-    return type(base) is np.ndarray and type(base.base) is _Loan
+    return isinstance(base, np.ndarray) and isinstance(base.base, _Loan)
 
 
 def _references_to_base(array: np.ndarray) -> int:

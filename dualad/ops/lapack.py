@@ -79,7 +79,7 @@ def cholesky(a: np.ndarray) -> np.ndarray | None:
 def inverts(x: np.ndarray) -> bool:
     """Whether `invert_lower` can invert blocks of this matrix."""
     return (
-        x.ndim == 2 and x.dtype.char == "d" and x.strides[1] == x.itemsize
+        x.ndim == 2 and x.dtype == np.float64 and x.strides[1] == x.itemsize
         and x.strides[0] % x.itemsize == 0 and _routines() is not None
     )  # fmt: skip
 

@@ -69,9 +69,9 @@ def _owner(a: np.ndarray) -> np.ndarray:
 
 
 def _is_large(a: Any) -> bool:
-    """Whether a is one plain real matrix of which more is worth to be remembered."""
+    """Whether a is one plain real square matrix of which more is worth to be remembered."""
     return (
-        type(a) is np.ndarray and a.ndim == 2 and a.shape[0] >= LEAST
+        type(a) is np.ndarray and a.ndim == 2 and a.shape[0] == a.shape[1] >= LEAST
         and a.dtype.char in "fd" and type(_owner(a)) is np.ndarray
     )  # fmt: skip
 
@@ -160,7 +160,7 @@ def inverse_of(a: Any) -> Any:
 
 
 def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
-    if lu is None and a.dtype.char == "d":
+    if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
     inverse = _by_cholesky(a) if lu is None else lu.inverse()
     return np.linalg.inv(a) if inverse is None else inverse
@@ -193,7 +193,7 @@ def solution(a: Any, b: Any) -> Any:
 
 def cholesky_of(a: Any) -> Any:
     """np.linalg.cholesky(a), in two thirds of the time."""
-    factor = lapack.cholesky(a) if _is_large(a) and a.dtype.char == "d" else None
+    factor = lapack.cholesky(a) if _is_large(a) and a.dtype == np.float64 else None
     return np.linalg.cholesky(a) if factor is None else factor
 
 
@@ -205,11 +205,14 @@ def slogdet_of(a: Any) -> tuple:
 
 def _fits(a: np.ndarray, b: Any) -> bool:
     """Whether LAPACK's double precision can solve a x = b."""
-    return type(b) is np.ndarray and b.ndim == 2 and a.dtype.char == b.dtype.char == "d"
+    return (
+        type(b) is np.ndarray and b.ndim == 2 and b.shape[0] == a.shape[0] and b.size > 0
+        and a.dtype == b.dtype == np.float64
+    )  # fmt: skip
 
 
 def _factors(a: np.ndarray) -> LU | None:
-    if a.dtype.char != "d":
+    if a.dtype != np.float64:
         return None
     record = _record(a)
     if record.lu is None:

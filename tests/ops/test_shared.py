@@ -192,7 +192,11 @@ def test_values_at_singular_matrices_and_of_what_lapack_does_not_take():
         shared.cholesky_of(-np.eye(N))
     a = matrix()
     assert np.array_equal(shared.solution(a, a[:, 0]), np.linalg.solve(a, a[:, 0]))
-    for kind in (np.float32, complex):
+    assert shared.solution(a, np.ones((N, 0))).shape == (N, 0)
+    for wrong in (np.ones((N - 1, 1)), np.ones((N + 1, 2))):
+        with pytest.raises(ValueError, match="mismatch"):
+            shared.solution(a, wrong)
+    for kind in (np.float32, complex, ">f8"):
         b = a.astype(kind)
         assert np.array_equal(shared.solution(b, b), np.linalg.solve(b, b))
         assert np.array_equal(shared.cholesky_of(b @ b.T), np.linalg.cholesky(b @ b.T))
