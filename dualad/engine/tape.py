@@ -14,6 +14,7 @@ the sweep, so that it may be added to in place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -188,7 +189,11 @@ def add_in_place(
     if i not in own:
         if isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
             return False
-        into = zeros(like.shape, like.dtype) if into is None else np.array(into, like.dtype)
+        if into is None:
+            new = zeros if math.prod(like.shape) >= LARGE else np.zeros
+            into = new(like.shape, like.dtype)
+        else:
+            into = np.array(into, like.dtype)
         own.add(i)
         g[i] = into
     elif isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:

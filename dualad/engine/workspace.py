@@ -7,6 +7,7 @@ is in them. So memory of this size stays with its thread, a few megabytes at mos
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from typing import Any
@@ -46,10 +47,8 @@ class _Loan:
 
 def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array with any content, in order C."""
-    dtype, n = np.dtype(dtype), 1
-    for k in shape:
-        n *= k
-    size = n * dtype.itemsize
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
     if not LEAST <= size <= MOST or dtype.kind not in "fc":
         return np.empty(shape, dtype)
     free = _kept.free
@@ -81,6 +80,9 @@ HELD_BY_ONE = _references_to_base(np.empty(2)[:1])
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array of zeros, in order C."""
+    n = math.prod(shape)
+    if not LEAST <= n * np.dtype(dtype).itemsize <= MOST:
+        return np.zeros(shape, dtype)
     out = workspace(shape, dtype)
     out[...] = 0
     return out

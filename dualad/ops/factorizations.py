@@ -89,13 +89,14 @@ def _steps(
     corner, n = factor[..., last, first], middle - start
     known = by_halves(factor[..., first, first]) if inverse is None else inverse[..., :n, :n]
     rest = None if inverse is None else inverse[..., n:, n:]
-    tidy = [PlusAdjoint((last, last)), Halve((last, last))] if stop - middle > LARGE else []
+    # A small block may be any matrix that is half of dA, a larger one has to be a triangle.
+    tidy: list[Step] = [PlusAdjoint((last, last)), Halve((last, last))]
     return [
         *_steps(factor, start, middle, known),
         Subtract((last, first), (first, first), corner, None),
         Times((last, first), None, adjoint(known)),
         Subtract((last, last), (last, first), corner, None),
-        *tidy,
+        *(tidy if stop - middle > LARGE else ()),
         *_steps(factor, middle, stop, rest),
     ]
 
