@@ -71,7 +71,7 @@ def cholesky(a: np.ndarray) -> np.ndarray | None:
     routines.potrf(b"L", size, _address(columns), size, ctypes.byref(info), 1)
     if info.value != 0:
         return None
-    factor = columns.T.copy()
+    factor = copied(columns.T)
     np.copyto(factor, 0, where=above(a.shape[0]))
     return factor
 
