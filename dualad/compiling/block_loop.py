@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.staged import Guard, Operation, Variable
+from .expressions import may_be_float
 from .group import Group
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["BlockLoop"]
 
 #: What the blocks of one round take together, and the bounds of a block.
-CACHE = 1 << 20
+CACHE = 3 << 19
 SMALLEST, LARGEST = 2048, 16384
 
 
@@ -84,23 +85,24 @@ class BlockLoop:
         self.before.append(f"{name} = {text}")
         return name
 
-    def value(self, x: Any, dtype: np.dtype | None) -> str:
+    def value(self, s: Operation, x: Any, dtype: np.dtype | None) -> str:
         """An operand inside of the loop."""
         if type(x) is Variable:
             return self.names[x]
         if id(x) in self.taken:
             return self.taken[id(x)]
-        if isinstance(x, (bool, int, float)) and dtype is not None and dtype.kind == "f":
-            return self.source.number(x, dtype)
+        if dtype is not None and may_be_float(s, x, dtype):
+            if not isinstance(x, np.generic) or x.dtype == dtype:
+                return self.source.number(x, dtype)
         if isinstance(x, np.generic):
-            return self.source.named(np.asarray(x))
+            return self.source.number(x, x.dtype)
         return self.source.value(x)
 
     # --- steps -------------------------------------------------------------------------------
 
     def _step(self, s: Operation | Guard, k: int) -> None:
         quiet = s.quiet if type(s) is Operation else None
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             b = self.names[s.variable]
             self._line(quiet, f"if {self._nan(s.variable, b)}: return {self.source.failed(s)}")
             self._release(s, k)
@@ -120,7 +122,7 @@ class BlockLoop:
         kinds = {x.dtype for x in s.operands if type(x) is Variable}
         dtype = kinds.pop() if len(kinds) == 1 else None
         is_where = s.primitive.name == "where"
-        given = [self.value(x, None if is_where else dtype) for x in s.operands]
+        given = [self.value(s, x, None if is_where else dtype) for x in s.operands]
         if is_where:
             out = self._target(r)  # before its operands are given back: it is written twice
             self._line(s.quiet, f"np.copyto({out}, {given[2]})")
@@ -188,8 +190,8 @@ class BlockLoop:
         row = 1 if self.flat else math.prod(self.group.shape[1:])
         entry = self.group.operations[0].results[0].dtype.itemsize
         parts = self.count + len(self.slices)
-        length = CACHE // (entry * max(parts, 1))
-        length = 1 << (min(max(length, SMALLEST), LARGEST).bit_length() - 1)
+        length = CACHE // (entry * max(parts, 1)) // 1024 * 1024
+        length = min(max(length, SMALLEST), LARGEST)
         step = max(1, length // row) if not self.flat else length
         lines = [*self.before, *[f"{name} = []" for name, _ in self.sums]]
         rest = "" if self.flat else "".join([f", {d}" for d in self.group.shape[1:]])
@@ -231,7 +233,7 @@ def _operands(s: Operation | Guard) -> tuple:
 
 
 def _variables(s: Operation | Guard) -> list[Variable]:
-    if type(s) is Guard:
+    if isinstance(s, Guard):
         return [s.variable]
     return [x for x in s.operands if type(x) is Variable]
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.source import Literals
 from ..engine.staged import Operation, Variable
 
-__all__ = ["Expressions"]
+__all__ = ["Expressions", "may_be_float"]
 
 #: Arrays up to which NumPy takes an array without axes quicker than a number of Python.
 SMALL = 16384
@@ -71,12 +71,7 @@ class Expressions(Literals):
                 shown.append(self.value(x))
             elif not _is_weak(x, dtype):
                 shown.append(self.named(x))  # as it is: its dtype decides that of the result
-            elif (
-                dtype is not None
-                and dtype.kind == "f"
-                and not isinstance(x, (complex, np.complexfloating))
-                and self.is_small_array(s)
-            ):
+            elif dtype is not None and self.is_small_array(s) and may_be_float(s, x, dtype):
                 shown.append(self.number(x, dtype))
             else:
                 shown.append(self.value(x))
@@ -84,11 +79,8 @@ class Expressions(Literals):
 
     @staticmethod
     def is_small_array(s: Operation) -> bool:
-        """Whether a ufunc of NumPy makes an array for which the kind of a number counts."""
-        r, impl = s.results[0], s.primitive.impl
-        if getattr(np, getattr(impl, "__name__", ""), None) is not impl:
-            return False
-        return r.is_array and 0 < r.size <= SMALL and s.primitive.impl is not np.power
+        r = s.results[0]
+        return r.is_array and 0 < r.size <= SMALL
 
     # --- expressions -------------------------------------------------------------------------
 
@@ -123,6 +115,20 @@ class Expressions(Literals):
             known += "_"
         self.helpers[known] = impl
         return known
+
+
+def may_be_float(s: Operation, x: Any, dtype: np.dtype) -> bool:
+    """Whether an operation takes a number beside arrays of a real dtype as one of that dtype."""
+    kinds = (int, float, np.floating, np.integer)
+    real = dtype.kind == "f" and isinstance(x, kinds) and not isinstance(x, bool)
+    return real and s.primitive.impl in ALIKE
+
+
+#: Functions of two numbers of one dtype.
+ALIKE = {
+    np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.less, np.less_equal,
+    np.greater, np.greater_equal, np.equal, np.not_equal, np.hypot, np.arctan2, np.remainder,
+}  # fmt: skip
 
 
 def _is_number(x: Any) -> bool:

@@ -14,7 +14,9 @@ from ..engine.staged import Guard, Operation, Variable
 from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group
-from .lifetime import Lifetimes
+from .lifetime import Lifetimes, is_large
+from .loop import Loop
+from .loop_source import LoopSource
 from .program import Output, Program
 from .schedule import Piece, scheduled
 from .statements import statements
@@ -48,6 +50,10 @@ OTHERWISE: dict[str, str] = {
 }
 
 
+#: From how many steps names are used again, so that what they stood for is freed.
+LONG = 100
+
+
 class NumpySource(Expressions):
     """The source of one program, and the function it defines."""
 
@@ -58,54 +64,86 @@ class NumpySource(Expressions):
         self.names.update({v: f"x{k}" for k, v in enumerate(program.inputs)})
         self.lines: list[str] = []
         self._quiet = False
+        self.depth = 1
+        self._rows = 0
+        #: lists of what loops save, by name, and the variables in them
+        self.rows: dict[str, tuple[Variable, ...]] = {}
+        #: names: whose each is, how many there are, and which are free
+        self.owner: dict[str, Variable] = {}
+        self._count, self._unused = 0, list[str]()
         pieces = scheduled(program)
+        self._is_long = len(pieces) > LONG
         self.life = Lifetimes(program, pieces)
         for k, piece in enumerate(pieces):
             self._piece(piece, k)
-            self._free(k)
-        self._mode(False)
+            ended = self.release(k)
+            if ended and k + 1 < len(pieces):
+                self.line(f"del {', '.join(ended)}")
+        self.mode(False)
         self._results()
 
     # --- steps -------------------------------------------------------------------------------
 
     def _piece(self, piece: Piece, k: int) -> None:
-        if type(piece) is Guard:
+        if isinstance(piece, Guard):
             self.line(self.guard(piece))
             return
-        self._mode(piece.quiet)  # type: ignore[union-attr]
-        if type(piece) is Group:
+        self.mode(piece.quiet)
+        if isinstance(piece, Loop):
+            LoopSource(self, piece).write()
+        elif isinstance(piece, Group):
             for text in BlockLoop(self, piece).lines:
                 self.line(text)
         else:
-            assert type(piece) is Operation
+            assert isinstance(piece, Operation)
             for text in statements(self, piece, k):
                 self.line(text)
 
     def new_name(self, v: Variable) -> str:
         """Name a variable."""
-        self.names[v] = f"v{len(self.names) - len(self.program.inputs)}"
-        return self.names[v]
+        if self._unused:
+            name = self._unused.pop()
+        else:
+            name = f"v{self._count}"
+            self._count += 1
+        self.names[v] = name
+        self.owner[name] = v
+        return name
+
+    def rename(self, r: Variable, x: Variable) -> str:
+        """Give a result the name of an operand that it replaces."""
+        name = self.names[r] = self.names[x]
+        self.owner[name] = r
+        return name
+
+    def release(self, k: int) -> list[str]:
+        """The names of what is not read after the k-th piece; long programs use them again."""
+        ended = [
+            name
+            for v in self.life.dying.pop(k, ())
+            if (name := self.names.get(v)) is not None and self.owner.get(name) is v
+        ]
+        if self._is_long:
+            self._unused += ended
+            return []
+        return [name for name in ended if is_large(self.owner[name])]
+
+    def count_row(self) -> int:
+        """A number for a new list."""
+        self._rows += 1
+        return self._rows - 1
 
     def line(self, text: str) -> None:
         """Add a line."""
-        self.lines.append("    " * (2 if self._quiet else 1) + text)
+        self.lines.append("    " * (self.depth + self._quiet) + text)
 
-    def _free(self, k: int) -> None:
-        """Let go of the large arrays that were last read."""
-        names = {self.names[v] for v in self.life.dying.get(k, ()) if v in self.names}
-        if names:
-            names -= {
-                self.names[v] for v, last in self.life.last.items() if last > k and v in self.names
-            }
-        if names:
-            self.line(f"del {', '.join(sorted(names, key=lambda n: int(n[1:])))}")
-
-    def _mode(self, quiet: bool) -> None:
+    def mode(self, quiet: bool) -> None:
         """Start or end the part that gives no warnings."""
+        pad = "    " * self.depth
         if quiet and not self._quiet:
-            self.lines += ["    token = ignore()", "    try:"]
+            self.lines += [f"{pad}token = ignore()", f"{pad}try:"]
         elif self._quiet and not quiet:
-            self.lines += ["    finally:", "        restore(token)"]
+            self.lines += [f"{pad}finally:", f"{pad}    restore(token)"]
         self._quiet = quiet
 
     # --- guards ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..engine.staged import Operation, Variable
+from .program import is_basic
 
 if TYPE_CHECKING:
     from .numpy_source import NumpySource
@@ -19,14 +20,15 @@ def statements(source: NumpySource, s: Operation, k: int) -> list[str]:
     if lines is not None:
         return lines
     text = source.expression(s)
+    ended = source.release(k)
     target = ", ".join([source.new_name(r) for r in s.results])
     if not s.is_single and len(s.results) == 1:
         target += ","
-    return [f"{target} = {text}"]
+    return [f"{target} = {text}", *([f"del {', '.join(ended)}"] if ended else [])]
 
 
 def _has_arrays(index: tuple) -> bool:
-    return not all(k is None or k is Ellipsis or type(k) in (int, slice) for k in index)
+    return not is_basic(index)
 
 
 def _dtype(r: Variable) -> str:
@@ -53,8 +55,7 @@ def _written(source: NumpySource, s: Operation, k: int) -> list[str]:
     value, index = source.value(values), source.brackets(s.params["index"])
     r, sign = s.results[0], "+=" if s.primitive.name == "add_at_slice" else "="
     if source.life.is_free_to_write(x, k) and not _reads(source, values, x):
-        source.names[r] = source.names[x]
-        return [f"{source.names[r]}[{index}] {sign} {value}"]
+        return [f"{source.rename(r, x)}[{index}] {sign} {value}"]
     old = source.named(x) if type(x) is not Variable else source.names[x]
     copy = f"{old}.copy()" if type(x) is Variable and x.contiguous else f"np.array({old})"
     name = source.new_name(r)

@@ -8,26 +8,8 @@ into 0.0 (`slices`).
 
 from __future__ import annotations
 
-from ..program import Program
-from .arithmetic import ARITHMETIC
-from .arrangement import ARRANGEMENT
-from .constants import CONSTANTS
 from .dead_code import without_dead_code
-from .formulas import FORMULAS
-from .guards import without_implied_guards
+from .parts import simplified
 from .repetition import without_repetition
-from .rewriting import rewritten
-from .slices import summed_by_slices
 
 __all__ = ["simplified", "without_dead_code", "without_repetition"]
-
-
-def simplified(program: Program) -> Program:
-    """The program after all passes."""
-    program = rewritten(program, *FORMULAS, *CONSTANTS)
-    for _ in range(2):  # what the first round has found may be used once after it
-        program = without_dead_code(without_repetition(program))
-        program = rewritten(program, *ARITHMETIC, *ARRANGEMENT)
-    program = without_dead_code(without_repetition(program))
-    program = without_dead_code(summed_by_slices(program))
-    return without_dead_code(without_implied_guards(without_repetition(program)))

@@ -39,8 +39,6 @@ def is_float(operation: Operation) -> bool:
 
 def is_number(x: Any, value: float) -> bool:
     """Whether a constant is this number, with its sign."""
-    if isinstance(x, np.ndarray) and x.ndim == 0:
-        x = x[()]
     return (
         isinstance(x, (int, float, np.floating, np.integer))
         and not isinstance(x, bool)
@@ -132,13 +130,13 @@ def sign_of_product_in_sum(operation: Operation, made: Made) -> list[Operation] 
     return None
 
 
+WITH_NUMBERS = (np.add, np.subtract, np.multiply, np.divide)
+
+
 def number_as_float(operation: Operation, made: Made) -> Operation | None:
     """A whole number among floats is one of them, as NumPy would make it."""
-    impl = operation.primitive.impl
-    if not is_float(operation) or impl is np.power:
+    if not is_float(operation) or operation.primitive.impl not in WITH_NUMBERS:
         return None
-    if getattr(np, getattr(impl, "__name__", ""), None) is not impl:
-        return None  # a ufunc of SciPy may take whole numbers alone
     if not any(type(x) is int for x in operation.operands):
         return None
     return operation._replace(
@@ -255,6 +253,6 @@ def product_of_scalars(operation: Operation, made: Made) -> Operation | None:
 
 
 ARITHMETIC = (
-    number_as_float, without_neutral, sign_by_negative, signs_in_sums, signs_of_factors, product_of_numbers,
-    quotient_by_square_of_cosh, small_powers, product_of_scalars,
+    number_as_float, without_neutral, sign_by_negative, signs_in_sums, signs_of_factors,
+    product_of_numbers, quotient_by_square_of_cosh, small_powers, product_of_scalars,
 )  # fmt: skip
