@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .guard import ignore, restore
+from .workspace import is_lent_to_one
 
 __all__ = ["LARGE", "Pool", "blockwise", "blockwise_pull", "pool_of"]
 
@@ -284,7 +285,9 @@ def _unfit(a: str) -> str:
 
 def is_free(array: np.ndarray, references: int) -> bool:
     """Whether a cotangent with so many references may be added to in place."""
-    return references == HELD_ONCE and array.base is None and array.flags.writeable
+    if references != HELD_ONCE or not array.flags.writeable:
+        return False
+    return array.base is None or is_lent_to_one(array)
 
 
 def _held_once() -> int:

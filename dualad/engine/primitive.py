@@ -407,7 +407,8 @@ class Composite(Primitive):
     """A forward rule per argument, (tangent, out, *args, **params) -> tangent of out.
 
     None for an argument without derivative. With whole=True the one rule takes all tangents
-    as a tuple, None standing for zero.
+    as a tuple, None standing for zero. What a rule does not read the values of is not kept for it:
+    with reads="out" it gets the Specs of the arguments, with reads="args" that of the result.
     """
 
     family = "composite"
@@ -417,6 +418,7 @@ class Composite(Primitive):
         impl: Callable[..., Any],
         *rules: Callable[..., Any] | None,
         whole: bool = False,
+        reads: str = "both",
         name: str | None = None,
         batch: Callable[..., Any] | None = None,
         builtin: bool = True,
@@ -424,6 +426,7 @@ class Composite(Primitive):
         super().__init__(impl, name, builtin)
         self.rules = rules
         self.whole = whole
+        self.reads = reads
         self._batch = batch
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
