@@ -15,7 +15,7 @@ import numpy as np
 
 from ...engine.staged import Guard, Operation, Variable
 from ..program import Program
-from .elementwise import is_elementwise, working_dtype
+from .elementwise import can_emit, is_elementwise
 from .emitter import Refused, is_number
 from .layouts import Layout, contiguous, view_of
 
@@ -65,8 +65,6 @@ def _is_value(x: Any) -> bool:
 
 
 def _is_native_elementwise(s: Operation, name: str) -> bool:
-    from .elementwise import can_emit
-
     if s.params and name not in ("cast",):
         return False
     (result,) = s.results

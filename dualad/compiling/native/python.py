@@ -57,10 +57,8 @@ def builtin(name: str, address: int, own: Any) -> Callable[..., Any]:
     """A built-in function by the address of its code: (own, arguments, number) -> object."""
     method = Method(name.encode(), address, FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = (
-        ctypes.py_object,
-        (ctypes.c_void_p, ctypes.py_object) + (ctypes.c_void_p,),
-    )
+    pointer = ctypes.c_void_p
+    new.restype, new.argtypes = ctypes.py_object, (pointer, ctypes.py_object, pointer)
     # CPython keeps a pointer to the method for as long as the function is there.
     _methods.append(method)
     return new(ctypes.addressof(method), own, None)

@@ -91,13 +91,11 @@ class Wrapper:
         return self.b.load(self._at(self.table, 8 * k), typ=POINTER)
 
     def _object(self, x: Any) -> Any:
-        for k, known in enumerate(self.kept):
-            if known is x:
-                break
-        else:
-            k = len(self.kept)
+        places = [k for k, known in enumerate(self.kept) if known is x]
+        if not places:
+            places = [len(self.kept)]
             self.kept.append(x)
-        return self._entry(self._first + k)
+        return self._entry(self._first + places[0])
 
     @property
     def _first(self) -> int:
