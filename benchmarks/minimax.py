@@ -63,6 +63,14 @@ def artanh_rest(z: Any) -> Any:
     return (artanh(z) - mpf(1) / 3) / z
 
 
+def tangent(z: Any) -> Any:
+    """(tanh(x) / x - 1) / z, z = x**2."""
+    if z < TINY:
+        return -mpf(1) / 3 + z * 2 / 15 - z * z * 17 / 315
+    x = mpmath.sqrt(z)
+    return (mpmath.tanh(x) / x - 1) / z
+
+
 def sine(z: Any) -> Any:
     """(sin(r) / r - 1) / z, z = r**2."""
     if z < TINY:
@@ -134,6 +142,7 @@ constant = lambda x: mpf(1)
 TABLES = {
     "QUOTIENT": Table("exponentials", exponential, constant, -HALF_LN2, HALF_LN2, 11, 2.0**-58),
     "SERIES": Table("logarithms", logarithm, power(1), 0, ARTANH, 7, 2.0**-57),
+    "TANH": Table("hyperbolics", tangent, power(1), 0, mpf("0.5626"), 12, 2.0**-54),
     "ARTANH": Table("powers", artanh_rest, power(2), 0, ARTANH, 8, 2.0**-67),
     "SINE": Table("trigonometry", sine, power(1), 0, QUARTER_PI, 6, 2.0**-56),
     "COSINE": Table("trigonometry", cosine, power(2), 0, QUARTER_PI, 6, 2.0**-60),

@@ -12,8 +12,9 @@ from ..engine.staged import Guard
 from ..engine.tree import LEAF_TREE
 from .backends import runner
 from .numpy_source import Failed
-from .passes import simplified
+from .passes import simplified, without_dead_code, without_repetition
 from .program import Program
+from .rolling import rolled
 
 __all__ = ["Path", "Paths"]
 
@@ -48,7 +49,8 @@ class Path:
     def simplified(self) -> Program:
         """The program after all passes."""
         if self.program is None:
-            self.program = simplified(self.traced)
+            short = without_dead_code(without_repetition(self.traced))
+            self.program = simplified(rolled(short))
         return self.program
 
     def _first_run(self, *values: Any) -> Any:

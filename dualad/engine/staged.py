@@ -35,7 +35,7 @@ __all__ = [
 class Variable:
     """A value of a program: its shape and dtype, and by which name it is printed."""
 
-    __slots__ = ("dtype", "is_array", "number", "shape")
+    __slots__ = ("contiguous", "dtype", "is_array", "number", "shape")
 
     def __init__(self, value: Any, number: float):
         known = value if hasattr(value, "dtype") else np.asarray(value)
@@ -43,7 +43,16 @@ class Variable:
         self.dtype: np.dtype = known.dtype
         #: an ndarray, and no NumPy scalar
         self.is_array = isinstance(value, np.ndarray)
+        #: whether its entries lie in memory in C order without gaps
+        self.contiguous: bool = not self.is_array or value.flags.c_contiguous
         self.number = number
+
+    def another(self) -> Variable:
+        """A new variable of the same kind."""
+        new = object.__new__(Variable)
+        new.shape, new.dtype, new.number = self.shape, self.dtype, self.number
+        new.is_array, new.contiguous = self.is_array, self.contiguous
+        return new
 
     @property
     def size(self) -> int:

@@ -51,7 +51,8 @@ class Reduced(NamedTuple):
 
 def exp(x: Real) -> Real:
     """e to the power x."""
-    return exponential(reduced(limited(x, -746.0, 710.0)))
+    part = reduced(limited(x, -746.0, 710.0))
+    return scaled(mantissa(part.high), part.n, part.bits)
 
 
 def exp2(x: Real) -> Real:
@@ -61,7 +62,9 @@ def exp2(x: Real) -> Real:
     n = shifted - ROUND
     rest = x - n
     high, low = two_product(rest, LN2)
-    return exponential(Reduced(n, shifted.bits(), high, fma(rest, LN2_REST, low)))
+    one, lost = fast_two_sum(1.0, high)
+    tail = lost + fma(rest, LN2_REST, low)
+    return scaled(one + fma(high * high, polynomial(high, QUOTIENT), tail), n, shifted.bits())
 
 
 def expm1(x: Real) -> Real:
@@ -83,11 +86,9 @@ def reduced(x: Real) -> Reduced:
     return Reduced(n, shifted.bits(), high, fma(n, -LN2_LOW, first - high))
 
 
-def exponential(part: Reduced) -> Real:
-    """Exp of what was reduced."""
-    n, bits, r, low = part
-    one, lost = fast_two_sum(1.0, r)
-    return scaled(one + fma(r * r, polynomial(r, QUOTIENT), lost + low), n, bits)
+def mantissa(r: Real) -> Real:
+    """exp(r) for a reduced r; the sum is nested so that only its last rounding is of full size."""
+    return fma(r, fma(r, polynomial(r, QUOTIENT), 1.0), 1.0)
 
 
 def less_one(part: Reduced) -> tuple[Real, Real]:

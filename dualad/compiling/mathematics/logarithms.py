@@ -12,10 +12,10 @@ import math
 
 from .arithmetic import Real, Word, fma, polynomial, select
 from .compensated import fast_two_sum, two_product, two_sum
+from .exponentials import LN2, LN2_HIGH, LN2_LOW, exp
 
-__all__ = ["log", "log1p", "log2", "log10"]
+__all__ = ["log", "log1p", "log2", "log10", "logaddexp"]
 
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 #: 1 / log 2 and 1 / log 10, each in two parts; log10(2) with a first part of 32 bits.
 LOG2_E, LOG2_E_REST = 1.4426950408889634, 2.0355273740931033e-17
 LOG10_E, LOG10_E_REST = 0.4342944819032518, 1.098319650216765e-17
@@ -70,6 +70,19 @@ def log1p(x: Real) -> Real:
     """The logarithm of 1 + x, of u = fl(1 + x) and what u lacks."""
     u, rest = two_sum(x.like(1.0), x)
     return select(x.equals(0.0), x, special(u, log_sum(u, rest)))
+
+
+def logaddexp(x: Real, y: Real) -> Real:
+    """log(exp(x) + exp(y)): the larger, and log1p of exp of minus the distance.
+
+    The bound is in units of the largest of the two summands, for they may cancel.
+    """
+    large, small = select(x > y, x, y), select(x > y, y, x)
+    e = exp(small - large)
+    u, rest = fast_two_sum(1.0, e)
+    total = select(e >= 0.0, large + log_sum(u, rest), e)
+    # Of two infinities of one sign the distance is no number.
+    return select(x.equals(y), x + LN2, total)
 
 
 def log_sum(u: Real, rest: Real) -> Real:

@@ -122,6 +122,12 @@ SAMPLES = {
         lambda x: mp.log1p(x) if x > -1 else mp.nan,
         *(WIDE, SMALL, subnormal, interval(-1, 3), around(0.4142135, -0.2928932, 1e300)),
     ),
+    "logaddexp": (  # of numbers whose sum does not cancel
+        lambda x, y: mp.log(mp.exp(x) + mp.exp(y)),
+        (interval(0, 5), interval(0, 5)),
+        (positive(exponents(-60, 10)), positive(exponents(-60, 10))),
+        (interval(-800, -100), interval(-3, -2)),
+    ),
     "sin": (mp.sin, *ANGLES),
     "cos": (mp.cos, *ANGLES),
     "tan": (mp.tan, *ANGLES),
