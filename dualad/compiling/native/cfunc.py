@@ -166,7 +166,7 @@ class _Code:
         code = b.call(
             self.kernel.function, [*self._inputs(returns), *constants, *rooms, *temporaries]
         )
-        if self.program.guards:
+        if self.kernel.guards:
             with b.if_then(b.icmp_signed(">=", code, integer(0)), likely=False):
                 for k in range(sum(v.size for v in outputs)):
                     b.store(ir.Constant(DOUBLE, math.nan), self._moved(target, k))
