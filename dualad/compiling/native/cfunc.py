@@ -112,8 +112,8 @@ class CFunction:
             )
         self.signature = signature or fitting[0]
         code = _Code(program, SIGNATURES[self.signature])
-        self._kept = code.kernel.constants
-        self.address = address_of(str(code.module), keep=not self._kept)
+        self._kept = code.kernel.constants, code.kernel.kept
+        self.address = address_of(str(code.module), keep=not code.kernel.constants)
         self.ctypes: Any = SIGNATURES[self.signature].c(self.address)
 
     def __repr__(self) -> str:

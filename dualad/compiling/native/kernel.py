@@ -13,7 +13,7 @@ from ..loop import Loop as Repetition
 from ..program import Program
 from .emitter import INT, POINTER, Emitter, Entry, integer, kind_of
 from .layouts import contiguous
-from .plan import Plan, guards_of, row_of
+from .plan import Plan, are_alike, guards_of
 from .scope import Scope
 from .unrolled import entries_of
 
@@ -29,6 +29,8 @@ class Kernel(Scope):
         self.guards = guards_of(program.steps)
         plan = Plan(program.steps, program.inputs, self.outputs)
         self.rows: dict[Variable, np.ndarray] = {}
+        #: arrays that are read by their addresses
+        self.kept: list[np.ndarray] = []
         self.constants = self._constants(program.steps)
         self.temporaries = plan.temporaries({*program.inputs, *self.outputs})
         super().__init__(Emitter(self._function(module)), plan)
@@ -57,18 +59,17 @@ class Kernel(Scope):
     def _streams(self, loop: Repetition) -> list[Any]:
         found = [c.initial for c in loop.carries]
         for s in loop.streams:
-            row = None
-            if all(isinstance(v, np.ndarray) for v in s.values):
-                row = row_of(list(s.values))
-            if row is None:
-                found += s.values
+            arrays = [v for v in s.values if isinstance(v, np.ndarray)]
+            if len(arrays) == len(s.values) and are_alike(arrays):
+                self.rows[s.inside] = np.array([a.ctypes.data for a in arrays], np.uintp)
+                self.kept += arrays
+                found.append(self.rows[s.inside])
             else:
-                self.rows[s.inside] = row
-                found += [row, *s.values] if not s.values[0].flags.c_contiguous else [row]
+                found += s.values
         return found
 
     def row(self, v: Variable) -> np.ndarray | None:
-        """The values of a stream of constants as one array, where they are one."""
+        """The addresses of a stream of arrays."""
         return self.rows.get(v)
 
     def _function(self, module: Any) -> Any:

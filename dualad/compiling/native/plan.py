@@ -9,7 +9,6 @@ computes in registers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from .emitter import Refused, is_number
 from .layouts import Layout, contiguous, view_of
 
 __all__ = [
-    "Loop", "Movement", "Plan", "Turns", "guards_of", "is_native", "operations_of", "row_of",
+    "Loop", "Movement", "Plan", "Turns", "are_alike", "guards_of", "is_native", "operations_of",
 ]  # fmt: skip
 
 REDUCTIONS = {"sum_axes", "max", "min", "all", "any"}
@@ -134,29 +133,16 @@ def _has_rows(stream: Any) -> bool:
     """Whether the values of a stream are numbers, or arrays that are read one after the other."""
     values = [v for v in stream.values if type(v) is not Variable]
     arrays = [v for v in values if isinstance(v, np.ndarray)]
-    if not arrays:
-        return len(values) < FEW or len(values) == len(stream.values)
     if len(arrays) < FEW:
-        return True
-    is_row = len(arrays) == len(stream.values) and row_of(arrays) is not None
-    return is_row and arrays[0].flags.c_contiguous and arrays[0].dtype == stream.inside.dtype
+        return len(values) < FEW or len(values) == len(stream.values)
+    return len(arrays) == len(stream.values) and are_alike(arrays)
 
 
-def row_of(arrays: list[np.ndarray]) -> np.ndarray | None:
-    """Arrays that lie in even steps as one array, with an axis in front; None if they do not."""
+def are_alike(arrays: list[np.ndarray]) -> bool:
+    """Whether arrays have one shape and dtype and lie in C order."""
     first = arrays[0]
-    if any(a.base is not first.base or a.base is None for a in arrays):
-        return None
-    if any(
-        (a.shape, a.strides, a.dtype) != (first.shape, first.strides, first.dtype) for a in arrays
-    ):
-        return None
-    places = [a.ctypes.data for a in arrays]
-    step = places[1] - places[0] if len(places) > 1 else 0
-    if step % first.itemsize or any(b - a != step for a, b in pairwise(places)):
-        return None
-    return np.lib.stride_tricks.as_strided(
-        first, (len(arrays), *first.shape), (step, *first.strides), writeable=False
+    return all(
+        a.shape == first.shape and a.dtype == first.dtype and a.flags.c_contiguous for a in arrays
     )
 
 

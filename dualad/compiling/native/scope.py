@@ -132,7 +132,7 @@ class Scope:
         return entries_of(loads, layout.shape)
 
     def row(self, v: Variable) -> np.ndarray | None:
-        """The values of a stream of constants as one array, where they are one."""
+        """The addresses of a stream of arrays."""
         return None if self.outer is None else self.outer.row(v)
 
     def give(self, v: Variable, target: Any) -> None:

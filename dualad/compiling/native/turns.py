@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Variable
 from ..loop import Stream
-from .emitter import Emitter, Entry, integer, kind_of
+from .emitter import POINTER, Emitter, Entry, integer, kind_of
 from .layouts import Layout, contiguous
 from .moves import copy, put
 from .plan import Plan, Turns
@@ -125,7 +125,7 @@ class Repeated:
         self._copied(v, target, v)
 
     def _source(self, s: Stream, row: Variable) -> Any:
-        """Where a stream is read: a pointer, the step of a turn, and the layout of one value."""
+        """Where a stream is read: a pointer, the step of a turn (None: addresses), a layout."""
         found = self._in_steps(s)
         if found is not None:
             return found
@@ -198,15 +198,9 @@ class Repeated:
 
     def _constants(self, s: Stream) -> Any:
         inside = s.inside
-        if all(isinstance(v, np.ndarray) for v in s.values):
-            row = self.outer.row(inside)
-            if row is None or row.dtype != inside.dtype:
-                return None
-            strides = [k // row.itemsize for k in row.strides]
-            where = Layout(inside, 0, inside.shape, tuple(strides[1:]))
-            if not self._is_plain(inside, where.strides):
-                return None
-            return self.outer.pointer(row), strides[0], where
+        row = self.outer.row(inside)
+        if row is not None and s.values[0].dtype == inside.dtype:
+            return self.outer.pointer(row), None, contiguous(inside, inside.shape)
         if inside.shape or any(isinstance(v, np.ndarray) for v in s.values):
             return None
         numbers = [self.e.constant(v, inside.dtype).value.constant for v in s.values]
@@ -216,6 +210,10 @@ class Repeated:
 
     def _streamed(self, v: Variable, source: Any, turn: Any) -> None:
         pointer, step, where = source
-        self.body.memory[v] = self._moved(pointer, turn, step, v.dtype)
+        if step is None:
+            place = self.e.builder.gep(pointer, [turn], inbounds=True, source_etype=POINTER)
+            self.body.memory[v] = self.e.builder.load(place, typ=POINTER)
+        else:
+            self.body.memory[v] = self._moved(pointer, turn, step, v.dtype)
         if self.body.plan.is_small(v):
             self.body.entries[v] = self.body.loaded(where._replace(base=v), v.dtype)

@@ -36,7 +36,7 @@ def function_of(program: Program) -> Callable[..., Any]:
     address = address_of(str(wrapper.module))
     slow = _Slow(program.inputs)
     objects = wrapper.objects(slow)
-    own = python.table(objects, wrapper.kernel.constants)
+    own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept)
     slow.fast = python.builtin("program", address, own)
     return slow.fast
 
