@@ -38,7 +38,7 @@ def test_values_between_operations_are_no_arrays_of_their_own():
 
 
 def test_a_result_is_the_same_array_to_rounding():
-    f = lambda x, y: (np.tanh(x * y) / y, np.sum(x * y))  # noqa: E731
+    f = lambda x, y: (np.tanh(x * y) / y, np.sum(x * y))
     x, y = numbers(), numbers(1)
     for found, expected in zip(replayed(f, x, y)(x, y), f(x, y), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
@@ -94,7 +94,8 @@ def test_special_values_pass_through_products_and_signs():
     with np.errstate(all="ignore"):
         for found, expected in zip(replayed(f, x)(x), f(x), strict=True):
             np.testing.assert_array_equal(found, expected)
-            np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+            known = ~np.isnan(expected)  # the sign of NaN means nothing
+            np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
 
 
 @pytest.mark.parametrize("place", [0, 20_000, N - 1])

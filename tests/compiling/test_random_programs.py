@@ -3,9 +3,7 @@
 import warnings
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dualad
 from dualad.compiling import compile

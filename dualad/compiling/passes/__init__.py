@@ -22,12 +22,17 @@ from .slices import summed_by_slices
 __all__ = ["simplified", "without_dead_code", "without_repetition"]
 
 
+#: From how many steps a program is rewritten once, and not twice.
+LONG = 1000
+
+
 def simplified(program: Program) -> Program:
     """The program after all passes."""
-    program = rewritten(program, *FORMULAS, *constants_of(program))
-    for _ in range(2):  # what the first round has found may be used once after it
-        program = without_dead_code(without_repetition(program))
-        program = rewritten(program, *ARITHMETIC, *ARRANGEMENT)
+    program = rewritten(program, FORMULAS, constants_of(program), ARITHMETIC, ARRANGEMENT)
     program = without_dead_code(without_repetition(program))
-    program = without_dead_code(summed_by_slices(program))
-    return without_dead_code(without_implied_guards(without_repetition(program)))
+    if len(program.steps) < LONG:  # what the first round has found may be used once after it
+        program = rewritten(program, ARITHMETIC, ARRANGEMENT)
+        program = without_dead_code(without_repetition(program))
+    if any(s.primitive.name == "scatter_add" for s in program.operations):
+        program = without_dead_code(without_repetition(summed_by_slices(program)))
+    return without_dead_code(without_implied_guards(program))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...engine.staged import Operation, Variable
 from ..program import Program, variables_of
-from .rewriting import Known, Made, Rule
+from .rewriting import Known, Made, Rules
 
 __all__ = ["constants_of", "is_elementwise", "uniform"]
 
@@ -74,7 +74,7 @@ def _arrays(s: Operation) -> Iterator[np.ndarray]:
 EXTRA = 3
 
 
-def constants_of(program: Program) -> tuple[Rule, ...]:
+def constants_of(program: Program) -> Rules:
     """The rules for the constants of a program."""
     known = private(program)
 
@@ -94,9 +94,9 @@ def constants_of(program: Program) -> tuple[Rule, ...]:
 
     def folded(operation: Operation, made: Made) -> Known | None:
         """An operation on constants alone is a constant."""
-        if not is_elementwise(operation) and operation.primitive.name not in ARRANGING:
-            return None
         if variables_of(operation):
+            return None
+        if not is_elementwise(operation) and operation.primitive.name not in ARRANGING:
             return None
         if not all(id(x) in known for x in operation.operands if isinstance(x, np.ndarray)):
             return None
@@ -107,7 +107,17 @@ def constants_of(program: Program) -> tuple[Rule, ...]:
         return Known(value)
 
     kept: list[Any] = []
-    return scalar_for_uniform, folded
+    return Rules({"": (scalar_for_uniform, folded)}, reads_arrays)
+
+
+def reads_arrays(operation: Operation) -> bool:
+    """Whether an operation may read constants alone, or constants that are arrays."""
+    first = True
+    for x in operation.operands:
+        if type(x) is np.ndarray:
+            return True
+        first = first and type(x) is not Variable
+    return first
 
 
 ARRANGING = ("reshape", "transpose", "broadcast_to", "getitem")
