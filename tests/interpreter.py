@@ -63,5 +63,5 @@ def loop(step, env):
         for s in step.saves:
             env[s.outside[t]] = env[s.inside]
         now = {c.inside: env[c.update] for c in step.carries}
-    for outside, inside in step.results:
+    for outside, inside in step.finals:
         env[outside] = env[inside]

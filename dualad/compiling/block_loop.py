@@ -102,7 +102,7 @@ class BlockLoop:
 
     def _step(self, s: Operation | Guard, k: int) -> None:
         quiet = s.quiet if type(s) is Operation else None
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             b = self.names[s.variable]
             self._line(quiet, f"if {self._nan(s.variable, b)}: return {self.source.failed(s)}")
             self._release(s, k)
@@ -233,7 +233,7 @@ def _operands(s: Operation | Guard) -> tuple:
 
 
 def _variables(s: Operation | Guard) -> list[Variable]:
-    if type(s) is Guard:
+    if isinstance(s, Guard):
         return [s.variable]
     return [x for x in s.operands if type(x) is Variable]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.staged import Guard, Operation, Variable
+from .loop import Loop
 from .passes.constants import is_elementwise
 from .program import variables_of
 
@@ -66,7 +67,7 @@ def _is_contiguous(x: Any) -> bool:
 
 def shape_of_group(step: Operation | Guard) -> tuple[int, ...] | None:
     """The shape of the group that a step may start."""
-    if type(step) is Guard or not is_elementwise(step):
+    if type(step) is not Operation or not is_elementwise(step):
         return None
     r = step.results[0]
     if r.size < LEAST or not (r.is_array and r.contiguous) or r.dtype.kind not in "fciub":
@@ -78,9 +79,9 @@ def shape_of_group(step: Operation | Guard) -> tuple[int, ...] | None:
 
 def belongs(step: Operation | Guard, shape: tuple[int, ...], members: set[Variable]) -> bool:
     """Whether a step can run in a group of this shape that computes `members`."""
-    if type(step) is Guard:
+    if isinstance(step, Guard):
         return step.question == "has_nan" and not step.answer and step.variable in members
-    if step.primitive.name == "sum_axes":
+    if type(step) is Operation and step.primitive.name == "sum_axes":
         (x,) = step.operands
         return x in members and len(step.params["axes"]) == len(shape)
     return shape_of_group(step) == shape
@@ -91,11 +92,13 @@ def results_of(steps: list[Operation | Guard], others: set[Variable]) -> tuple[V
     return tuple([r for s in steps if type(s) is Operation for r in s.results if r in others])
 
 
-def read_by(step: Operation | Guard | Group) -> list[Variable]:
+def read_by(step: Operation | Guard | Group | Loop) -> list[Variable]:
     """The variables that a step reads."""
-    if type(step) is Guard:
+    if isinstance(step, Guard):
         return [step.variable]
-    if type(step) is Group:
+    if isinstance(step, Loop):
+        return step.reads()
+    if isinstance(step, Group):
         return [v for s in step.steps for v in read_by(s)]
     assert type(step) is Operation
     return variables_of(step)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine.staged import Guard, Operation, Variable
 from .group import Group, read_by
+from .loop import Loop
 from .program import Program
 from .schedule import Piece
 
@@ -20,6 +22,13 @@ LARGE = 16384
 FRESH = frozenset("scatter_add index_set add_at_slice matmul concatenate sum_axes".split())
 
 
+def aliases_of(piece: Piece | None) -> Sequence[Variable]:
+    """The variables in whose memory the results of a piece may lie."""
+    if isinstance(piece, Operation):
+        return piece.aliases
+    return piece.reads() if isinstance(piece, Loop) else ()
+
+
 def is_large(v: Variable) -> bool:
     """Whether the memory of a variable counts."""
     return v.is_array and v.size * v.dtype.itemsize >= LARGE
@@ -29,15 +38,15 @@ class Lifetimes:
     """The last use of each variable among the pieces of a program."""
 
     def __init__(self, program: Program, pieces: list[Piece]):
-        self.made: dict[Variable, Operation | Group] = {}
+        self.made: dict[Variable, Operation | Group | Loop] = {}
         self.last: dict[Variable, int] = dict.fromkeys(program.inputs, 0)
         for k, piece in enumerate(pieces):
             for v in read_by(piece):
                 self.last[v] = k
-            if type(piece) is Guard:
+            if isinstance(piece, Guard):
                 continue
-            for r in piece.results:  # type: ignore[union-attr]
-                self.made[r] = piece  # type: ignore[assignment]
+            for r in piece.results:
+                self.made[r] = piece
                 self.last.setdefault(r, k)
         self.kept = {*program.inputs, *program.results()}
         self.last.update(dict.fromkeys(self.kept, len(pieces)))
@@ -56,7 +65,7 @@ class Lifetimes:
         found, todo = {v}, [v]
         while todo:
             s = self.made.get(todo.pop())
-            for a in s.aliases if type(s) is Operation else ():
+            for a in aliases_of(s):
                 if a not in found:
                     found.add(a)
                     todo.append(a)
@@ -67,6 +76,8 @@ class Lifetimes:
         if type(x) is not Variable or x in self.kept or not x.is_array:
             return False
         maker = self.made.get(x)
+        if type(maker) is Loop:
+            return False
         if type(maker) is Operation:
             ufunc = isinstance(maker.primitive.impl, np.ufunc)
             if maker.aliases or not (ufunc or maker.primitive.name in FRESH):

@@ -57,7 +57,17 @@ class Loop(NamedTuple):
     streams: tuple[Stream, ...]
     saves: tuple[Save, ...]
     #: pairs of a variable outside and the one of the body that it is after the last turn
-    results: tuple[tuple[Variable, Variable], ...]
+    finals: tuple[tuple[Variable, Variable], ...]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no operation of the body gives warnings."""
+        return all(s.quiet for s in self.body if isinstance(s, Operation))
+
+    @property
+    def results(self) -> tuple[Variable, ...]:
+        """The variables outside that the loop gives a value."""
+        return tuple([v for s in self.saves for v in s.outside] + [v for v, _ in self.finals])
 
     def reads(self) -> list[Variable]:
         """The variables from outside that the loop reads."""
@@ -75,7 +85,3 @@ class Loop(NamedTuple):
             if not isinstance(step, Guard):
                 own.update(step.results)
         return found
-
-    def defines(self) -> list[Variable]:
-        """The variables outside that the loop gives a value."""
-        return [v for s in self.saves for v in s.outside] + [v for v, _ in self.results]

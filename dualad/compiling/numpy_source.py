@@ -15,6 +15,8 @@ from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group
 from .lifetime import Lifetimes, is_large
+from .loop import Loop
+from .loop_source import LoopSource
 from .program import Output, Program
 from .schedule import Piece, scheduled
 from .statements import statements
@@ -62,6 +64,10 @@ class NumpySource(Expressions):
         self.names.update({v: f"x{k}" for k, v in enumerate(program.inputs)})
         self.lines: list[str] = []
         self._quiet = False
+        self.depth = 1
+        self._rows = 0
+        #: lists of what loops save, by name, and the variables in them
+        self.rows: dict[str, tuple[Variable, ...]] = {}
         #: names: whose each is, how many there are, and which are free
         self.owner: dict[str, Variable] = {}
         self._count, self._unused = 0, list[str]()
@@ -73,21 +79,23 @@ class NumpySource(Expressions):
             ended = self.release(k)
             if ended and k + 1 < len(pieces):
                 self.line(f"del {', '.join(ended)}")
-        self._mode(False)
+        self.mode(False)
         self._results()
 
     # --- steps -------------------------------------------------------------------------------
 
     def _piece(self, piece: Piece, k: int) -> None:
-        if type(piece) is Guard:
+        if isinstance(piece, Guard):
             self.line(self.guard(piece))
             return
-        self._mode(piece.quiet)  # type: ignore[union-attr]
-        if type(piece) is Group:
+        self.mode(piece.quiet)
+        if isinstance(piece, Loop):
+            LoopSource(self, piece).write()
+        elif isinstance(piece, Group):
             for text in BlockLoop(self, piece).lines:
                 self.line(text)
         else:
-            assert type(piece) is Operation
+            assert isinstance(piece, Operation)
             for text in statements(self, piece, k):
                 self.line(text)
 
@@ -120,16 +128,22 @@ class NumpySource(Expressions):
             return []
         return [name for name in ended if is_large(self.owner[name])]
 
+    def count_row(self) -> int:
+        """A number for a new list."""
+        self._rows += 1
+        return self._rows - 1
+
     def line(self, text: str) -> None:
         """Add a line."""
-        self.lines.append("    " * (2 if self._quiet else 1) + text)
+        self.lines.append("    " * (self.depth + self._quiet) + text)
 
-    def _mode(self, quiet: bool) -> None:
+    def mode(self, quiet: bool) -> None:
         """Start or end the part that gives no warnings."""
+        pad = "    " * self.depth
         if quiet and not self._quiet:
-            self.lines += ["    token = ignore()", "    try:"]
+            self.lines += [f"{pad}token = ignore()", f"{pad}try:"]
         elif self._quiet and not quiet:
-            self.lines += ["    finally:", "        restore(token)"]
+            self.lines += [f"{pad}finally:", f"{pad}    restore(token)"]
         self._quiet = quiet
 
     # --- guards ------------------------------------------------------------------------------

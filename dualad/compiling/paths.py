@@ -14,6 +14,7 @@ from .backends import runner
 from .numpy_source import Failed
 from .passes import simplified
 from .program import Program
+from .rolling import rolled
 
 __all__ = ["Path", "Paths"]
 
@@ -48,7 +49,7 @@ class Path:
     def simplified(self) -> Program:
         """The program after all passes."""
         if self.program is None:
-            self.program = simplified(self.traced)
+            self.program = rolled(simplified(self.traced))
         return self.program
 
     def _first_run(self, *values: Any) -> Any:

@@ -55,7 +55,7 @@ class Program:
     @property
     def guards(self) -> list[Guard]:
         """What is asked while the program runs."""
-        return [s for s in self.steps if type(s) is Guard]
+        return [s for s in self.steps if isinstance(s, Guard)]
 
     def with_steps(self, steps: Sequence[Operation | Guard]) -> Program:
         """The same program by other steps."""

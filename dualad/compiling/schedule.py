@@ -7,12 +7,13 @@ from collections import defaultdict
 
 from ..engine.staged import Guard, Operation, Variable
 from .group import Group, belongs, read_by, shape_of_group
+from .loop import Loop
 from .program import Program
 
 __all__ = ["Piece", "scheduled"]
 
-Piece = Operation | Guard | Group
-Step = Operation | Guard
+Piece = Operation | Guard | Group | Loop
+Step = Operation | Guard | Loop
 
 
 def scheduled(program: Program) -> list[Piece]:
@@ -39,13 +40,17 @@ def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]
         needs.update([shapes[v] for v in read if v in shapes])
         if barrier is not None:
             needs.add(barrier)
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             if s.question == "has_nan":
                 since.append(k)
             elif s.question == "shape":
                 shapes[s.variable] = k
             else:
                 barrier, since = k, []
+        elif isinstance(s, Loop):
+            needs.update(since)  # and all that follows waits for the guards inside of it
+            maker.update(dict.fromkeys(s.results, k))
+            barrier, since = k, []
         else:
             if s.primitive.family not in ("elementwise", "linear"):
                 needs.update(since)
@@ -79,7 +84,7 @@ class _Schedule:
         if self.shapes[k] is not None:
             heapq.heappush(self.large, k)
         else:
-            heapq.heappush(self.alone[self.quiet if type(s) is Guard else s.quiet], k)
+            heapq.heappush(self.alone[self.quiet if isinstance(s, Guard) else s.quiet], k)
 
     def _done(self, k: int) -> None:
         for n in self.after[k]:

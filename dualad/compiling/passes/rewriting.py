@@ -25,7 +25,7 @@ class Made(dict[Variable, Operation]):
         super().__init__()
         self.uses = Counter(program.results())
         for s in program.steps:
-            self.uses.update([s.variable] if type(s) is Guard else variables_of(s))
+            self.uses.update([s.variable] if isinstance(s, Guard) else variables_of(s))
 
 
 #: An operation, and what made each variable: nothing, another operation with the same result,

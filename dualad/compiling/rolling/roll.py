@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ...engine.staged import Operation, Variable
 from ..loop import Carry, Loop, Save, Stream
+from ..passes.reads_first import reads_first
 from ..program import Program
 from .likeness import kinds_of, places, rebuilt
 from .repetition import Run, runs
@@ -46,15 +49,6 @@ def rolled(program: Program) -> Program:
     if not found:
         return program
     return program.with_steps(roller.written(sorted(found), program.results()))
-
-
-class _Slots:
-    """What one operand is in each turn, and what it is therefore in the loop."""
-
-    __slots__ = ("lag", "same", "source", "values")
-
-    def __init__(self, values: list[Any]):
-        self.values = values
 
 
 class _Roller:
@@ -161,8 +155,6 @@ class _Roller:
 
 
 def _equal(column: tuple) -> bool:
-    import numpy as np
-
     first = column[0]
     if isinstance(first, np.ndarray):
         return all(
@@ -251,7 +243,7 @@ class _Writer:
                 results.append((outside[-1], inside))
         return Loop(
             run.turns,
-            tuple(self.body),
+            tuple(reads_first(self.body)),
             tuple(carries),
             tuple(self.streams.values()),
             tuple(saves),
@@ -261,7 +253,8 @@ class _Writer:
 
 def _copy(v: Variable) -> Variable:
     new = object.__new__(Variable)
-    new.shape, new.dtype, new.is_array, new.number = v.shape, v.dtype, v.is_array, v.number
+    for slot in Variable.__slots__:
+        setattr(new, slot, getattr(v, slot))
     return new
 
 
