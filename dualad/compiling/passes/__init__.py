@@ -30,9 +30,9 @@ def simplified(program: Program) -> Program:
     """The program after all passes."""
     program = rewritten(program, FORMULAS, constants_of(program), ARITHMETIC, ARRANGEMENT)
     program = without_dead_code(without_repetition(program))
+    if any(s.primitive.name == "scatter_add" for s in program.operations):
+        program = summed_by_slices(program)
     if len(program.steps) < LONG:  # what the first round has found may be used once after it
         program = rewritten(program, ARITHMETIC, ARRANGEMENT)
-        program = without_dead_code(without_repetition(program))
-    if any(s.primitive.name == "scatter_add" for s in program.operations):
-        program = without_dead_code(without_repetition(summed_by_slices(program)))
+    program = without_dead_code(without_repetition(program))
     return without_dead_code(without_implied_guards(program))
