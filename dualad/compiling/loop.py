@@ -65,6 +65,11 @@ class Loop(NamedTuple):
         return all(s.quiet for s in self.body if isinstance(s, Operation))
 
     @property
+    def asks(self) -> bool:
+        """Whether there is a guard in the body."""
+        return any(isinstance(s, Guard) for s in self.body)
+
+    @property
     def results(self) -> tuple[Variable, ...]:
         """The variables outside that the loop gives a value."""
         return tuple([v for s in self.saves for v in s.outside] + [v for v, _ in self.finals])
@@ -77,11 +82,7 @@ class Loop(NamedTuple):
         found = [c.initial for c in self.carries if type(c.initial) is Variable]
         found += [v for s in self.streams for v in s.values if type(v) is Variable]
         for step in self.body:
-            if isinstance(step, Guard):
-                used = [step.variable]
-            else:
-                used = variables_of(step)
-            found += [v for v in used if v not in own]
+            found += [v for v in variables_of(step) if v not in own]
             if not isinstance(step, Guard):
                 own.update(step.results)
         return found

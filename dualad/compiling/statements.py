@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..engine.staged import Operation, Variable
+from .program import is_basic
 
 if TYPE_CHECKING:
     from .numpy_source import NumpySource
@@ -27,7 +28,7 @@ def statements(source: NumpySource, s: Operation, k: int) -> list[str]:
 
 
 def _has_arrays(index: tuple) -> bool:
-    return not all(k is None or k is Ellipsis or type(k) in (int, slice) for k in index)
+    return not is_basic(index)
 
 
 def _dtype(r: Variable) -> str:

@@ -7,7 +7,7 @@ from had none either.
 from __future__ import annotations
 
 from ...engine.staged import Guard, Operation, Variable
-from ..program import Program
+from ..program import Program, is_basic
 
 __all__ = ["keeps_nan", "without_implied_guards"]
 
@@ -23,8 +23,7 @@ def keeps_nan(operation: Operation) -> bool:
     """Whether a NaN in an operand is one in the result, and the operation raises for none."""
     name = operation.primitive.name
     if name == "scatter_add":
-        return all(k is None or k is Ellipsis or type(k) in (int, slice)
-                   for k in operation.params["index"])  # fmt: skip
+        return is_basic(operation.params["index"])
     return (name in KEEPING or name == "add_at_slice") and all(r.size for r in operation.results)
 
 

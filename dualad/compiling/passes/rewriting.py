@@ -25,7 +25,7 @@ class Made(dict[Variable, Operation]):
         super().__init__()
         self.uses = Counter(program.results())
         for s in program.steps:
-            self.uses.update([s.variable] if isinstance(s, Guard) else variables_of(s))
+            self.uses.update(variables_of(s))
 
 
 #: An operation, and what made each variable: nothing, another operation with the same result,
@@ -117,6 +117,8 @@ def renamed(operation: Operation, names: dict[Variable, Any]) -> Operation:
     def new(x: Any) -> Any:
         if type(x) is Variable:
             return names.get(x, x)
+        if type(x) is slice:
+            return slice(new(x.start), new(x.stop), new(x.step))
         return type(x)([new(v) for v in x]) if type(x) in (tuple, list) else x
 
     aliases = new(operation.aliases)

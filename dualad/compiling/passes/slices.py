@@ -13,7 +13,7 @@ import numpy as np
 
 from ...engine.primitive import Opaque
 from ...engine.staged import Operation, Variable
-from ..program import Program
+from ..program import Program, is_basic
 from .arithmetic import applied
 from .rewriting import Made, Rules, rewritten
 
@@ -46,7 +46,7 @@ def summed_by_slices(program: Program) -> Program:
         first, second = once(a, made), once(b, made)
         if second is None:
             a, b, first, second = b, a, second, first
-        if second is None or not _is_plain(second):
+        if second is None or not is_basic(second.params["index"]):
             return None
         if first is not None and _index(first) == _index(second):
             return _at_the_same(operation, first, second)
@@ -61,15 +61,13 @@ def summed_by_slices(program: Program) -> Program:
     return rewritten(program, Rules({"add": (sums,)}))
 
 
-def _is_plain(scatter: Operation) -> bool:
-    """Whether the index has slices and numbers alone."""
-    return all(
-        k is None or k is Ellipsis or type(k) in (int, slice) for k in scatter.params["index"]
-    )
-
-
 def _index(scatter: Operation) -> Any:
-    return repr(scatter.params["index"]) if _is_plain(scatter) else object()
+    index = scatter.params["index"]
+    return tuple(map(_part, index)) if is_basic(index) else object()
+
+
+def _part(k: Any) -> Any:
+    return (k.start, k.stop, k.step) if type(k) is slice else (k,)
 
 
 def _at_the_same(operation: Operation, first: Operation, second: Operation) -> Any:

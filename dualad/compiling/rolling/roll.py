@@ -10,7 +10,6 @@ import numpy as np
 
 from ...engine.staged import Operation, Variable
 from ..loop import Carry, Loop, Save, Stream
-from ..passes.reads_first import reads_first
 from ..program import Program
 from .likeness import kinds_of, places, rebuilt
 from .repetition import Run, runs
@@ -243,7 +242,7 @@ class _Writer:
                 results.append((outside[-1], inside))
         return Loop(
             run.turns,
-            tuple(reads_first(self.body)),
+            tuple(self.body),
             tuple(carries),
             tuple(self.streams.values()),
             tuple(saves),
