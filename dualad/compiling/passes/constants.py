@@ -17,7 +17,7 @@ from ...engine.staged import Operation, Variable
 from ..program import Program, variables_of
 from .rewriting import Known, Made, Rules
 
-__all__ = ["constants_of", "is_elementwise", "uniform"]
+__all__ = ["constants_of", "is_elementwise", "private_arrays", "uniform"]
 
 
 def is_elementwise(operation: Operation) -> bool:
@@ -48,7 +48,7 @@ def uniform(a: Any) -> Any:
     return first
 
 
-def private(program: Program) -> set[int]:
+def private_arrays(program: Program) -> set[int]:
     """The arrays, by identity, that nobody but the program refers to, or that nobody can write."""
     counts = Counter(id(a) for s in program.operations for a in _arrays(s))
     found: set[int] = set()
@@ -74,9 +74,9 @@ def _arrays(s: Operation) -> Iterator[np.ndarray]:
 EXTRA = 3
 
 
-def constants_of(program: Program) -> Rules:
-    """The rules for the constants of a program."""
-    known = private(program)
+def constants_of(private: set[int]) -> Rules:
+    """The rules for constants, of which nobody else can write to the private ones."""
+    known = set(private)
 
     def scalar_for_uniform(operation: Operation, made: Made) -> Operation | None:
         """An array of one value becomes a scalar where others have the shape of the result."""
