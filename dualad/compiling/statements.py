@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..engine.staged import Operation, Variable
+from .passes.constants import is_elementwise
 from .program import is_basic
 
 if TYPE_CHECKING:
@@ -19,12 +22,40 @@ def statements(source: NumpySource, s: Operation, k: int) -> list[str]:
     lines = None if way is None else way(source, s, k)
     if lines is not None:
         return lines
+    lines = in_place(source, s, k)
+    if lines is not None:
+        return lines
     text = source.expression(s)
     ended = source.release(k)
     target = ", ".join([source.new_name(r) for r in s.results])
     if not s.is_single and len(s.results) == 1:
         target += ","
     return [f"{target} = {text}", *([f"del {', '.join(ended)}"] if ended else [])]
+
+
+#: From how many bytes a result takes the memory of an operand that is not read again.
+REUSED = 1 << 16
+
+
+def in_place(source: NumpySource, s: Operation, k: int) -> list[str] | None:
+    """An operation entry by entry, written over an operand that nobody reads after it."""
+    r = s.results[0]
+    if not r.is_array or r.size * r.dtype.itemsize < REUSED or not is_elementwise(s):
+        return None
+    if s.primitive.name == "where" or s.primitive.impl is np.power:
+        return None
+    for n, x in enumerate(s.operands):
+        if not source.life.is_free_to_write(x, k):
+            continue
+        if (x.shape, x.dtype, x.contiguous) != (r.shape, r.dtype, r.contiguous):
+            continue
+        names = source.operands(s)
+        operator = getattr(s.primitive, "operator", None)
+        if n == 0 and operator is not None and len(names) == 2:
+            return [f"{source.rename(r, x)} {operator}= {names[1]}"]
+        function = source.function(s.primitive)
+        return [f"{function}({', '.join(names)}, out={source.rename(r, x)})"]
+    return None
 
 
 def _has_arrays(index: tuple) -> bool:

@@ -14,7 +14,7 @@ from .arrangement import ARRANGEMENT
 from .constants import constants_of, private_arrays
 from .dead_code import without_dead_code
 from .formulas import FORMULAS
-from .guards import without_implied_guards
+from .guards import without_implied_guards, without_known_shapes
 from .reads_first import reads_first
 from .repetition import without_repetition
 from .rewriting import outputs_by, renamed, rewritten
@@ -40,6 +40,7 @@ LONG = 1000
 
 
 def _straight(program: Program, known: set[int]) -> Program:
+    program = without_known_shapes(program)
     program = rewritten(program, FORMULAS, constants_of(known), ARITHMETIC, ARRANGEMENT)
     program = without_dead_code(without_repetition(program))
     if any(s.primitive.name == "scatter_add" for s in program.operations):
