@@ -224,10 +224,9 @@ class BlockLoop:
         lines = [*self.before, *[f"{name} = []" for name, _ in self.sums]]
         rest = "" if self.flat else "".join([f", {d}" for d in self.group.shape[1:]])
         for kind, names in self.buffers.items():
-            comma = "," if len(names) == 1 else ""
+            number = f"{len(names)}, " if len(names) > 1 else ""
             lines.append(
-                f"{', '.join(names)}{comma} = np.empty(({len(names)}, {step}{rest})"
-                f"{_dtype(np.dtype(kind))})"
+                f"{', '.join(names)} = np.empty({_tuple(number + str(step) + rest)}{_dtype(np.dtype(kind))})"
             )
         lines += [f"for i in range(0, {n}, {step}):", f"    j = i + {step}"]
         used = [b for names in self.buffers.values() for b in names]
@@ -260,6 +259,10 @@ def _variables(s: Operation | Guard) -> list[Variable]:
     if isinstance(s, Guard):
         return [s.variable]
     return [x for x in s.operands if type(x) is Variable]
+
+
+def _tuple(inner: str) -> str:
+    return f"({inner})" if "," in inner else inner
 
 
 def _shape(shape: tuple[int, ...]) -> str:

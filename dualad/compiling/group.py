@@ -20,6 +20,8 @@ __all__ = ["LEAST", "REDUCTIONS", "Group", "belongs", "is_total", "read_by", "sh
 
 #: From how many entries blocks pay: below, whole arrays stay in the cache themselves.
 LEAST = 16384
+#: Up to how many entries blocks must save more than one pass.
+MEDIUM = 65536
 #: How many entries a row has at most, where blocks are rows.
 WIDEST = 8192
 
@@ -41,6 +43,13 @@ class Group:
     def quiet(self) -> bool:
         """Whether none of its operations gives warnings."""
         return all(s.quiet for s in self.operations)
+
+    @property
+    def pays(self) -> bool:
+        """Whether passes over memory are saved: a value stays in the block, or is read there."""
+        made = {r for s in self.operations for r in s.results if r.shape == self.shape}
+        saved = len(made.difference(self.results)) + len(self.steps) - len(made)
+        return saved > (math.prod(self.shape) < MEDIUM)
 
     @property
     def is_flat(self) -> bool:
@@ -94,7 +103,8 @@ def belongs(step: Operation | Guard, shape: tuple[int, ...], members: set[Variab
         return x in members and (rows or x.shape == shape) and (rows or is_total(step))
     if shape_of_group(step) == shape:
         return all(len(x.shape) == len(shape) for x in _members(step, members))
-    return rows and step.results[0].shape != shape and is_by_rows(step, shape[0], members)
+    smaller = step.results[0].size < math.prod(shape)
+    return rows and smaller and is_by_rows(step, shape[0], members)
 
 
 def is_total(step: Operation) -> bool:

@@ -20,7 +20,7 @@ from .lifetime import Lifetimes, is_large
 from .loop import Loop
 from .loop_source import LoopSource
 from .program import Output, Program
-from .schedule import Piece, scheduled
+from .schedule import Piece, mode_of, scheduled
 from .statements import statements
 
 __all__ = ["Failed", "NumpySource", "same_value"]
@@ -93,7 +93,9 @@ class NumpySource(Expressions):
         if isinstance(piece, Guard):
             self.line(self.guard(piece))
             return
-        self.mode(piece.quiet)
+        quiet = mode_of(piece)
+        if quiet is not None:
+            self.mode(quiet)
         if isinstance(piece, Loop):
             LoopSource(self, piece).write()
         elif isinstance(piece, Group):

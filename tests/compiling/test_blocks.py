@@ -209,7 +209,7 @@ def test_threads_do_not_meet():
 
 
 def test_results_are_new_arrays_at_each_call():
-    compiled = replayed(lambda x: (x * 2.0 + 1.0, x * 2.0), numbers())
+    compiled = replayed(lambda x: (np.sin(x) * 2.0 + 1.0, x * 2.0 - 1.0), numbers())
     first = compiled(numbers())
     kept = [a.copy() for a in first]
     second = compiled(numbers(1))

@@ -20,7 +20,9 @@ KEEPING = frozenset(
 
 
 #: Composite operations whose results have shapes that follow from those of the operands.
-SHAPED = frozenset("max min gram prod cumprod cholesky solve solve_again".split())
+SHAPED = frozenset(
+    "max min gram prod cumprod cholesky solve solve_again triangular_inverse".split()
+)
 
 
 def without_known_shapes(program: Program) -> Program:
