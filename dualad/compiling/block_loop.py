@@ -80,7 +80,7 @@ class BlockLoop:
         self.taken[x if is_variable else id(x), ndim] = name
 
     def _named(self, text: str) -> str:
-        name = f"w{len(self.before)}"
+        name = f"f{len(self.before)}"
         self.before.append(f"{name} = {text}")
         return name
 
@@ -189,8 +189,10 @@ class BlockLoop:
     def _target(self, r: Variable) -> str:
         """Where a result is computed."""
         if r in self.outside:
+            home = self.source.home(r)
             whole = self.source.new_name(r)
-            self.before.append(f"{whole} = np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})")
+            new = f"np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})"
+            self.before.append(f"{whole} = {home or new}")
             self.names[r] = f"{whole}_"
             if self.flat and len(self.group.shape) > 1:
                 whole = self._named(f"{whole}.reshape(-1)")
@@ -224,10 +226,9 @@ class BlockLoop:
         lines = [*self.before, *[f"{name} = []" for name, _ in self.sums]]
         rest = "" if self.flat else "".join([f", {d}" for d in self.group.shape[1:]])
         for kind, names in self.buffers.items():
-            number = f"{len(names)}, " if len(names) > 1 else ""
-            lines.append(
-                f"{', '.join(names)} = np.empty({_tuple(number + str(step) + rest)}{_dtype(np.dtype(kind))})"
-            )
+            shape = (f"{len(names)}, " if len(names) > 1 else "") + f"{step}{rest}"
+            new = f"np.empty({_tuple(shape)}{_dtype(np.dtype(kind))})"
+            lines.append(f"{', '.join(names)} = {new}")
         lines += [f"for i in range(0, {n}, {step}):", f"    j = i + {step}"]
         used = [b for names in self.buffers.values() for b in names]
         if n % step and used:

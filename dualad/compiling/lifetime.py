@@ -54,6 +54,10 @@ class Lifetimes:
         for v in self.made:
             for root in self.roots(v):
                 self.views[root].append(v)
+        #: the last use of the memory of a variable, by itself or by a view of it
+        self.end = {
+            v: max([self.last[w] for w in (v, *self.views[v])]) for v in self.made if is_large(v)
+        }
         #: what is not read after a piece
         self.dying: dict[int, list[Variable]] = defaultdict(list)
         for v, k in self.last.items():
@@ -70,6 +74,10 @@ class Lifetimes:
                     found.add(a)
                     todo.append(a)
         return found
+
+    def leaves(self, v: Variable) -> bool:
+        """Whether the memory of a variable leaves the program."""
+        return v in self.kept or any(w in self.kept for w in self.views[v])
 
     def is_free_to_write(self, x: Any, k: int) -> bool:
         """Whether piece k, the last that reads x, may write into its memory."""

@@ -22,6 +22,7 @@ from .loop_source import LoopSource
 from .program import Output, Program
 from .schedule import Piece, mode_of, scheduled
 from .statements import statements
+from .workspace import Plan, Workspace
 
 __all__ = ["Failed", "NumpySource", "same_value"]
 
@@ -76,6 +77,7 @@ class NumpySource(Expressions):
         #: names: whose each is, how many there are, and which are free
         self.owner: dict[str, Variable] = {}
         self._count, self._unused = 0, list[str]()
+        self.plan = Plan()
         pieces = scheduled(program)
         self._is_long = len(pieces) > LONG
         self.life = Lifetimes(program, pieces)
@@ -84,8 +86,11 @@ class NumpySource(Expressions):
             ended = self.release(k)
             if ended and k + 1 < len(pieces):
                 self.line(f"del {', '.join(ended)}")
+            for v in [v for v in self.plan.homes if self.life.end.get(v, -1) <= k]:
+                self.plan.leave(v)
         self.mode(False)
         self._results()
+        self.lines = self.plan.around(self.lines)
 
     # --- steps -------------------------------------------------------------------------------
 
@@ -121,7 +126,20 @@ class NumpySource(Expressions):
         """Give a result the name of an operand that it replaces."""
         name = self.names[r] = self.names[x]
         self.owner[name] = r
+        self.plan.move(r, x)
         return name
+
+    def may_replace(self, x: Any, r: Variable, k: int) -> bool:
+        """Whether a result may be written over an operand of the k-th piece."""
+        if not self.life.is_free_to_write(x, k):
+            return False
+        return x not in self.plan.homes or not self.life.leaves(r)
+
+    def home(self, r: Variable) -> str | None:
+        """An array of the workspace for a large result that stays inside of the program."""
+        if self.depth > 1 or not is_large(r) or not r.contiguous or self.life.leaves(r):
+            return None
+        return self.plan.home(r, r.shape, r.dtype)
 
     def release(self, k: int) -> list[str]:
         """The names of what is not read after the k-th piece; long programs use them again."""
@@ -133,7 +151,10 @@ class NumpySource(Expressions):
         if self._is_long:
             self._unused += ended
             return []
-        return [name for name in ended if is_large(self.owner[name])]
+        return [
+            name for name in ended
+            if is_large(self.owner[name]) and self.owner[name] not in self.plan.homes
+        ]  # fmt: skip
 
     def count_row(self) -> int:
         """A number for a new list."""
@@ -249,7 +270,7 @@ class NumpySource(Expressions):
         scope: dict[str, Any] = {
             **self.helpers, **self.constants, "np": np, "has_nan": has_nan, "ignore": ignore,
             "restore": restore, "same_value": same_value, "failed": self.failures,
-            "isnan": isnan,
+            "isnan": isnan, "workspace": Workspace(self.plan.kinds),
         }  # fmt: skip
         text = "\n".join([f"def {name}({inputs}):", *self.lines])
         for known in set(FUNCTION.findall(text)):

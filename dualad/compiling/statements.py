@@ -45,7 +45,7 @@ def in_place(source: NumpySource, s: Operation, k: int) -> list[str] | None:
     if s.primitive.name == "where" or s.primitive.impl is np.power:
         return None
     for n, x in enumerate(s.operands):
-        if not source.life.is_free_to_write(x, k):
+        if not source.may_replace(x, r, k):
             continue
         if (x.shape, x.dtype, x.contiguous) != (r.shape, r.dtype, r.contiguous):
             continue
@@ -55,7 +55,26 @@ def in_place(source: NumpySource, s: Operation, k: int) -> list[str] | None:
             return [f"{source.rename(r, x)} {operator}= {names[1]}"]
         function = source.function(s.primitive)
         return [f"{function}({', '.join(names)}, out={source.rename(r, x)})"]
-    return None
+    return into_workspace(source, s)
+
+
+def into_workspace(source: NumpySource, s: Operation) -> list[str] | None:
+    """An operation entry by entry, computed into memory that is there already."""
+    r = s.results[0]
+    home = source.home(r)
+    if home is None:
+        return None
+    names = [*source.operands(s), f"out={home}"]
+    return [f"{source.new_name(r)} = {source.function(s.primitive)}({', '.join(names)})"]
+
+
+def _matmul(source: NumpySource, s: Operation, k: int) -> list[str] | None:
+    """A product of matrices, computed into memory that is there already."""
+    home = source.home(s.results[0])
+    if home is None:
+        return None
+    a, b = map(source.value, s.operands)
+    return [f"{source.new_name(s.results[0])} = np.matmul({a}, {b}, out={home})"]
 
 
 def _has_arrays(index: tuple) -> bool:
@@ -85,7 +104,7 @@ def _written(source: NumpySource, s: Operation, k: int) -> list[str]:
     x, values = s.operands
     value, index = source.value(values), source.brackets(s.params["index"])
     r, sign = s.results[0], "+=" if s.primitive.name == "add_at_slice" else "="
-    if source.life.is_free_to_write(x, k) and not _reads(source, values, x):
+    if source.may_replace(x, r, k) and not _reads(source, values, x):
         return [f"{source.rename(r, x)}[{index}] {sign} {value}"]
     old = source.named(x) if type(x) is not Variable else source.names[x]
     copy = f"{old}.copy()" if type(x) is Variable and x.contiguous else f"np.array({old})"
@@ -124,5 +143,5 @@ def _spread(source: NumpySource, s: Operation, k: int) -> list[str] | None:
 
 WAYS = {
     "scatter_add": _scatter, "index_set": _written, "add_at_slice": _written,
-    "stack": _stacked, "broadcast_to": _spread,
+    "matmul": _matmul, "stack": _stacked, "broadcast_to": _spread,
 }  # fmt: skip

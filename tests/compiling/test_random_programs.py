@@ -91,6 +91,7 @@ def agree(f, args):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = f(*args)
+        earlier: list = []
         for _ in range(3):
             before = [np.array(a) for a in args]
             found = compiled(*args)
@@ -102,6 +103,12 @@ def agree(f, args):
             for a, b in zip(args, before, strict=True):
                 np.testing.assert_array_equal(a, b)
             assert shared(args, found) <= shared(args, expected)
+            new = [
+                v for e, v in zip(expected, found, strict=True)
+                if not any(np.may_share_memory(e, a) for a in args)
+            ]  # fmt: skip
+            assert not any(np.may_share_memory(v, w) for v in new for w in earlier)
+            earlier += new
 
 
 def shared(args, results):
