@@ -29,7 +29,7 @@ from .question import (
     span,
 )
 from .repetition import add_comparison, repetition
-from .second_order import second_order
+from .second_order import Asked, second_order
 from .stepper import solver_class
 
 __all__ = ["ode"]
@@ -91,8 +91,8 @@ def ode(
         integrals: name -> g(t, y, p): integrals over the span, in the error test; the result has
             them, with their derivatives, as `integrals`.
         events: `Event` objects; the result has their times, with derivatives, as `events[name]`.
-        order: 2 adds second derivatives, `hessian`. Events, and times that depend on parameters,
-            are for order 1.
+        order: 2 adds second derivatives, `hessian`, of outputs, integrals and event times. That
+            rhs itself jumps at an event is for order 1.
         method: a name that `scipy.integrate.solve_ivp` knows, or an OdeSolver class.
         rtol, atol: tolerances of the states; atol may differ from state to state, as an array or
             by name.
@@ -164,9 +164,8 @@ def ode(
     )  # fmt: skip
     require_choice("order", order, (1, 2))
     if order == 2:
-        if dense_output:
-            raise SensitivityError("order=2 keeps no dense output: give t_eval")
-        result = second_order(problem, derived, selected, progress)
+        asked = Asked(t_span, t_eval, dense_output, progress)
+        result = second_order(problem, derived, selected, asked)
     else:
         result = first_order(problem, derived, selected, dense_output, progress)
     if compare:

@@ -99,11 +99,27 @@ class TimeSensitivities(Sensitivities):
         Raises:
             SensitivityError: dense output was not kept, or a time is outside of the span.
         """
+        y, s = self._at(t)[:2]
+        return y, s
+
+    def hessian_at(self, t: Any) -> np.ndarray:
+        """The second derivatives at any times of the span, shape (*t, n, k, k).
+
+        Raises:
+            SensitivityError: dense output, or order 2, was not asked for, or a time is outside of
+                the span.
+        """
+        found = self._at(t)
+        if len(found) < 3:
+            raise SensitivityError("no second derivatives were kept: call ode(..., order=2)")
+        return found[2]
+
+    def _at(self, t: Any) -> tuple[np.ndarray, ...]:
         if self.dense is None:
             raise SensitivityError("no dense output was kept: call ode(..., dense_output=True)")
         times = np.asarray(t, float)
-        y, s = self.dense(times.ravel())
-        return y.reshape((*times.shape, *y.shape[1:])), s.reshape((*times.shape, *s.shape[1:]))
+        found = self.dense(times.ravel())
+        return tuple(part.reshape((*times.shape, *part.shape[1:])) for part in found)
 
     def sol(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
         """(y, S) at any times: another name of `at`."""
