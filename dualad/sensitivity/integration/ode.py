@@ -12,6 +12,7 @@ from ..extras import extra
 from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..results.result import TimeSensitivities
+from .algebraic import Algebraic, ConsistentStart, consistent_events
 from .assemble import first_order
 from .events import named
 from .initial_value import InitialValueProblem
@@ -109,7 +110,9 @@ def ode(
         jac_sparsity: the entries of df/dy that may be other than zero, as a matrix; "auto" finds
             them by running rhs on index sets. The linear algebra is sparse then. Default: "auto"
             for a hundred states and more, if few entries are found.
-        mass: a constant matrix M, or M(p), for M y' = rhs. It must not be singular.
+        mass: a constant matrix M, or M(p), for M y' = rhs. Where it is singular, some equations
+            are algebraic: a system of index 1. The start and the state after an update are then
+            moved to the nearest consistent one with the same M y.
         dense_output: keep the interpolant, for `TimeSensitivities.at`.
         max_step, first_step: the longest and the first step.
         max_steps: after so many steps the integration fails.
@@ -151,11 +154,15 @@ def ode(
     scale = scales(chosen, pscale)
     rtol = relative_tolerance(rtol)
     tolerance = absolute_tolerance(atol, names, tuple(rates), start)
-    model = Model(with_mass(rhs, mass, len(names)), parameters, names, rates)
+    slopes, happening = with_mass(rhs, mass, parameters, names), named(events)
+    if isinstance(slopes, Algebraic):
+        y0 = ConsistentStart(slopes, y0, t_span[0])
+        start, happening = initial_state(y0, parameters, names)[0], consistent_events(slopes, happening)
+    model = Model(slopes, parameters, names, rates)
     sensitivity_atol(sens_atol, tolerance, chosen, scale, model.rows)
     problem = InitialValueProblem(
         model, y0 if callable(y0) else start, start, ends, times, chosen, scale, rtol, tolerance,
-        sensitivity_rtol(sens_rtol, rtol, chosen), sens_atol, base, named(events),
+        sensitivity_rtol(sens_rtol, rtol, chosen), sens_atol, base, happening,
         {
             "error_control": error_control, "corrector": corrector, "jac": jac,
             "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
