@@ -17,6 +17,7 @@ from ..errors import (
 )
 from ..notices import warn
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.sensitivities import Sensitivities
 from .fit_result import FitResult
 from .fit_uncertainty import FitUncertainty, fit_uncertainty
@@ -225,18 +226,16 @@ def predicted(
 ) -> Sensitivities:
     """The predictions at the estimate as a result of their own, by the free parameters."""
     values, jacobian = predictor.evaluate(estimate.theta)
-    seen = predictor.seen
-    if seen.names is not None and predictor.analysed is None:
-        assert predictor.layout is not None
-        names = predictor.layout.names
-    else:
-        names = tuple(f"y[{i}]" for i in range(len(seen.kept)))
+    seen, (names, groups) = predictor.seen, predictor.entry_names()
+    own = {} if predictor.analysed is None else predictor.analysed.output_units
+    given = units_by_name({n: u for n, u in own.items() if n in groups}, names, groups)
+    given |= units_by_name(units, names, groups)
     names = tuple(n for n, kept in zip(names, seen.kept, strict=True) if kept)
     settings = {} if predictor.analysed is None else dict(predictor.analysed.settings)
     return Sensitivities(
         values, jacobian, outputs=names, settings=settings,
         parameters=free_at(free, estimate.theta),
-        units=dict.fromkeys(names, units) if isinstance(units, str) else units,
+        units={n: u for n, u in given.items() if n in names},
         again=predictor.values_at,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from ..errors import SensitivityError
 from ..functions.function import function
 from ..functions.function_model import is_result
 from ..notices import quietly, warn
+from ..parameters.unit_text import units_by_name
 from ..results.propagated import Propagated
 from ..results.sensitivities import Sensitivities
 from .observations import without_index
@@ -71,6 +72,8 @@ def linearised(fit: FitResult, model: Any, x: Any, order: int, units: Any) -> Se
             raise SensitivityError("order 2 is for models that are functions")
         else:
             result = inner.result_at(free.vector())
+            if units is not None:
+                result.output_units = units_by_name(units, result.outputs, result.layout)
     for text in result.warnings:
         # Another model than the fitted one need not use all parameters of the fit.
         if "enter the model" not in text:

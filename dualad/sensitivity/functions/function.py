@@ -13,6 +13,7 @@ from ..errors import ModelError, ParameterError, SensitivityError
 from ..fitting.predictor import InnerAnalysis
 from ..notices import absent
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.sensitivities import Sensitivities
 from .compressed import compressed_jacobian
 from .function_model import FunctionModel, is_result
@@ -86,7 +87,7 @@ def function(
         outputs=run.layout.names,
         parameters=chosen,
         layout=run.layout.groups,
-        units=_units(units, run.layout.names, run.layout.groups),
+        units=units_by_name(units, run.layout.names, run.layout.groups),
         stats={"wall": time.perf_counter() - begun},
         settings={"analysis": "function", "mode": used, "order": order},
         warnings=[] if run.at is not None else absent(chosen.names, jacobian),
@@ -164,22 +165,3 @@ def _require_same(run: FunctionModel, values: np.ndarray) -> None:
             f"{plain[at]:.10g} and {values[at]:.10g}): it must not keep a state of its own or "
             f"draw random numbers; give it a generator with a seed, or a table, as an argument"
         )
-
-
-def _units(
-    units: Mapping[str, str] | str | None,
-    names: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
-) -> dict[str, str]:
-    """The unit of each output."""
-    if units is None:
-        return {}
-    if isinstance(units, str):
-        return dict.fromkeys(names, units)
-    out = {}
-    for name, unit in units.items():
-        if name in groups:
-            out.update(dict.fromkeys(groups[name], unit))
-        elif name in names:
-            out[name] = unit
-    return out

@@ -15,6 +15,7 @@ from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
 from ..notices import absent
 from ..parameters.parameters import ModelParameters, Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.time_sensitivities import TimeSensitivities
 from ..user_errors import own_line, sentence
 from .function import given_parameters
@@ -93,7 +94,7 @@ def simulate(
     return TimeSensitivities(
         np.arange(0, run.n + 1, run.every, dtype=float), values, slopes, run.names, chosen,
         {"steps": run.n, "wall": time.perf_counter() - begun}, {"analysis": "simulate"},
-        units=units, again=run, time_unit="step",
+        units=units_by_name(units, run.names), again=run, time_unit="step",
         warnings=[] if outputs else absent(chosen.names, slopes),
     )  # fmt: skip
 

@@ -11,11 +11,13 @@ import numpy as np
 from ..errors import ModelError, SensitivityError
 from ..notices import absent
 from ..parameters.parameters import Parameters
-from ..results.implicit_result import checked_order, outputs_of_branch
+from ..parameters.unit_text import units_by_name
+from ..results.implicit_result import checked_order, output_functions, outputs_of_branch
 from ..results.sensitivities import Sensitivities
 from .conserved import Total, WithTotals, declared_totals
 from .equations import UserFunction
-from .implicit import Branch, ImplicitProblem
+from .factor import Factor
+from .implicit import STEPS, Branch, ImplicitProblem
 from .unknowns import unknowns_of
 
 __all__ = ["assembled", "posed", "root"]
@@ -143,7 +145,7 @@ def assembled(
     return Sensitivities(
         **parts,
         parameters=chosen,
-        units=units,
+        units=units_by_name(units, parts["outputs"], parts.get("layout")),
         stats={
             "residuals": problem.residuals,
             "jacobians": problem.jacobians,
@@ -168,10 +170,34 @@ class Again:
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         if np.iscomplexobj(vector):
-            raise SensitivityError("an implicit problem is solved again for real parameters only")
+            return self.complex_values(np.asarray(vector))
         q = np.array(vector, float)
         known = self.problem
         moved = ImplicitProblem(known.user, known.rows, known.names, q)
         x = moved.polish(self.branch.at(q - known.q))
         still = Branch(x, np.zeros((len(x), len(q))))
         return np.asarray(outputs_of_branch(moved, still, self.outputs, 1)["values"])
+
+    def complex_values(self, q: np.ndarray) -> np.ndarray:
+        """The values at complex parameters: Newton's method from the real solution, with the real
+        Jacobian, which decides how fast it comes but not where it ends.
+
+        Raises:
+            SensitivityError: it does not come to an end.
+        """
+        known = self.problem
+        factor, x = Factor(known.jacobian(self.branch.x)), self.branch.x.astype(complex)
+        for _ in range(STEPS):
+            rest = np.asarray(known.rows(x, q), complex)
+            move = factor.solve(rest.real) + 1j * factor.solve(rest.imag)
+            x = x - move
+            if np.abs(move.imag).max() <= 1e-11 * np.abs(x.imag).max():
+                return self.complex_outputs(x, q)
+        raise SensitivityError("Newton's method does not converge for complex parameters")
+
+    def complex_outputs(self, x: np.ndarray, q: np.ndarray) -> np.ndarray:
+        user = self.problem.user
+        if not self.outputs:
+            return x.reshape(user.unknowns.shape)
+        parts = [g(x, q).reshape(-1) for g in output_functions(self.outputs, user).values()]
+        return np.concatenate([x, *parts])

@@ -11,6 +11,7 @@ from ..errors import SensitivityError, unknown_name
 from ..extras import extra
 from ..notices import warn
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.result import TimeSensitivities
 from .algebraic import Algebraic, ConsistentStart, consistent_events
 from .assemble import first_order
@@ -67,7 +68,7 @@ def ode(
     compare: bool = False,
     progress: bool = False,
     on_failure: str = "raise",
-    units: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | str | None = None,
     time_unit: str | None = None,
 ) -> TimeSensitivities:
     """The solution of y' = rhs(t, y, p) and its derivatives dy/dp, integrated together.
@@ -119,7 +120,7 @@ def ode(
         compare: integrate without sensitivities too, and say in `stats` what they cost.
         progress: show on a terminal how far a long run has come.
         on_failure: "raise", or "partial": a result of what there is, with `success` False.
-        units: of states, outputs and integrals, by name.
+        units: of states, outputs and integrals, by name, or one for all.
         time_unit: the unit of t.
 
     Raises:
@@ -145,7 +146,7 @@ def ode(
     start, names = initial_state(y0, parameters, states)
     selected, derived = wanted_outputs(outputs, names)
     rates = functions_by_name("integrals", integrals, (*names, *derived))
-    known_units(units, (*names, *derived, *rates))
+    units = units_by_name(units, (*names, *derived, *rates), what="state, output or integral")
     ends = span(t_span, parameters, chosen)
     times = None if t_eval is None else output_times(t_eval, ends, parameters, chosen)
     require_choice("error_control", error_control, ("full", "states"))
@@ -201,23 +202,18 @@ def wanted_outputs(
     return listed, {}
 
 
-def known_units(units: Mapping[str, str] | None, names: Sequence[str]) -> None:
-    """Units must be those of something."""
-    for name in units or {}:
-        if name not in names:
-            raise SensitivityError(unknown_name("state, output or integral", name, names))
-
-
 def with_units(
-    result: TimeSensitivities, units: Mapping[str, str] | None, time_unit: str | None
+    result: TimeSensitivities, given: Mapping[str, str], time_unit: str | None
 ) -> None:
     """Give each output and integral its unit."""
-    given = {name: unit for name, unit in (units or {}).items() if unit}
     result.time_unit = time_unit
     result.output_units = {n: u for n, u in given.items() if n in result.outputs}
     if result.integrals is not None:
         names = result.integrals.outputs
         result.integrals.output_units = {n: u for n, u in given.items() if n in names}
+    if time_unit:
+        for times in result.events.values():
+            times.output_units = dict.fromkeys(times.outputs, time_unit)
 
 
 def require_choice(what: str, value: Any, choices: Sequence[Any]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SensitivityError
 from ..results.result import TimeSensitivities
 from .assemble import observe
+from .complex_steps import ComplexRun
 from .initial_value import InitialValueProblem
 from .model import Model
 from .observe import Outputs
@@ -39,9 +39,12 @@ def repetition(
     if t_eval is None and (problem.events or not result.success):
         return None
 
+    every = (*problem.model.states, *derived)
+    order_of = [every.index(name) for name in result.outputs]
+
     def again(vector: np.ndarray) -> np.ndarray:
         if np.iscomplexobj(vector):
-            raise SensitivityError("an integration cannot be repeated with complex parameters")
+            return ComplexRun(problem, derived, order_of, result.t, t_span, t_eval)(vector)
         moved = problem.chosen.moved(np.asarray(vector, float).tolist())
         parameters = problem.model.parameters.replace(**dict(moved))
         none = parameters.subset([])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SensitivityError
 from ..parameters.parameters import Parameters
+from .by_name import EventsByName
 from .sensitivities import Sensitivities
 
 __all__ = ["TimeSensitivities"]
@@ -66,7 +67,7 @@ class TimeSensitivities(Sensitivities):
         if self.t.shape != self.values.shape[:1]:
             raise SensitivityError(f"{len(self.t)} times for values of shape {self.values.shape}")
         self.dense, self.dt, self.time_unit = dense, dt, time_unit
-        self.events, self.event_log = dict(events or {}), list(event_log)
+        self.events, self.event_log = EventsByName(events or {}), list(event_log)
         self.integrals, self.success, self.message = integrals, success, message
 
     @property
@@ -130,8 +131,17 @@ class TimeSensitivities(Sensitivities):
         return self.time(-1)
 
     def time(self, index: int) -> Sensitivities:
-        """The outputs at one of the times, by its index, as a result without times."""
-        again = self.again
+        """The outputs at one of the times, by its index, as a result without times.
+
+        Raises:
+            SensitivityError: there is no such index.
+        """
+        again, count = self.again, len(self.t)
+        if not isinstance(index, int | np.integer) or not -count <= index < count:
+            span = f", from {self.t[0]:g} to {self.t[-1]:g}" if count else ""
+            raise SensitivityError(
+                f"there is no time of index {index!r}: there are {count} times{span}"
+            )
         return Sensitivities(
             self.values[index], self.jacobian[index], outputs=self.outputs,
             parameters=self.parameters, units=self.output_units, settings=self.settings,
