@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -156,20 +157,80 @@ def test_a_result_comes_back_from_json_to_the_last_bit(tmp_path):
 
 def test_a_time_course_comes_back_from_json():
     r = course().replace(
-        events={"hit": Hit()}, dt=np.zeros((4, 1)), success=False, message="stopped",
-        integrals=result(),
+        dt=np.zeros((4, 1)), success=False, message="stopped", integrals=result(),
     )  # fmt: skip
     back = ds.TimeSensitivities.from_json(r.to_json())
     assert type(back) is ds.TimeSensitivities
     np.testing.assert_array_equal(back.t, r.t)
     np.testing.assert_array_equal(back.S, r.S)
-    np.testing.assert_array_equal(back.events["hit"].dt, [[2.0]])
     np.testing.assert_array_equal(back.integrals.jacobian, result().jacobian)
     assert not back.success and back.message == "stopped" and back.time_unit == "step"
 
 
-class Hit:
-    times, dt = np.array([0.5]), np.array([[2.0]])
+@pytest.mark.parametrize("order", [1, 2])
+def test_events_come_back_from_json_with_all_that_they_know(order):
+    half = ds.Event(lambda t, y, p: y[0] - p.level, lambda t, y, p: [2.0 * y[0]], name="half")
+    never = ds.Event(lambda t, y, p: y[0] + 1.0, name="never")
+    r = ds.ode(
+        lambda t, y, p: -p.k * y, [1.0], {"k": ds.Parameter(1.0, unit="1/h"), "level": 0.5},
+        (0.0, 2.0), t_eval=[2.0], events=[half, never], order=order, time_unit="h",
+    )  # fmt: skip
+    back = ds.Sensitivities.from_json(r.to_json())
+    for name, old in r.events.items():
+        new = back.events[name]
+        for field in ("times", "dt", "hessian", "y", "S", "y_after", "S_after"):
+            np.testing.assert_array_equal(getattr(new, field), getattr(old, field))
+        assert new.table() == old.table() and new.units is not None
+        assert new.outputs == old.outputs
+    assert back.events["half"].units("half[1]", "k") == "h/(1/h)"
+    assert [e.t for e in back.event_log] == [e.t for e in r.event_log]
+
+
+def test_an_event_that_there_is_not_is_told_the_right_name():
+    event = ds.Event(lambda t, y, p: y[0] - 0.5, name="half")
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), events=event)
+    for one in (r, pickle.loads(pickle.dumps(r.replace(again=None)))):
+        with pytest.raises(ds.EventError, match=r"no event 'hafl': there is half; did you mean"):
+            one.events["hafl"]
+        with pytest.raises(KeyError):
+            one.events["hafl"]
+    assert r.events.get("hafl") is None
+
+
+def test_a_time_that_there_is_not():
+    with pytest.raises(SensitivityError, match="no time of index 9: there are 4 times"):
+        course().time(9)
+
+
+def test_a_steady_state_comes_back_from_json_with_its_totals():
+    def rates(x, p):
+        v = p.k * x[0] - x[1]
+        return np.array([-v, v])
+
+    r = ds.steady_state(rates, [1.0, 0.0], {"k": 2.0})
+    back = ds.Sensitivities.from_json(r.to_json())
+    assert type(back) is type(r) and back.totals == r.totals == ("x1 + x2",)
+    with pytest.raises(SensitivityError, match="loaded from a file"):
+        back.eigenvalues()
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        lambda units: ds.function(lambda p: {"y": p.a}, {"a": 1.0}, units=units),
+        lambda units: ds.root(lambda x, p: x - p.a, {"y": 1.0}, {"a": 1.0}, units=units),
+        lambda units: ds.linear_solve(np.eye(1), lambda p: np.stack([p.a]), {"a": 1.0}, names=["y"],
+                                      units=units),
+        lambda units: ds.simulate(lambda k, x, p: p.a * x, {"y": 1.0}, {"a": 1.0}, 2, units=units),
+        lambda units: ds.ode(lambda t, y, p: -p.a * y, {"y": 1.0}, {"a": 1.0}, (0, 1), units=units),
+        lambda units: ds.minimize(lambda x, p: (x[0] - p.a)**2, {"y": 1.0}, {"a": 1.0}, units=units),
+    ],
+)  # fmt: skip
+def test_units_are_of_outputs_that_there_are(analysis):
+    assert analysis({"y": "m"}).units("y") == "m"
+    assert analysis("m").units("y") == "m"
+    with pytest.raises(ds.ParameterError, match=r"'z': there is y"):
+        analysis({"z": "m"})
 
 
 def test_json_is_strict_also_for_what_is_not_finite():

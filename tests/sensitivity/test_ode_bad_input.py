@@ -77,7 +77,7 @@ def test_names_and_parameters(options, error, says):
         ({"jac_sparsity": np.eye(2)}, r"jac_sparsity has shape \(2, 2\); there are 1 states"),
         ({"jac_sparsity": np.eye(1), "jac": None}, "jac_sparsity goes with jac='ad'"),
         ({"max_step": 0.0}, "max_step must be positive"),
-        ({"mass": [[0.0]]}, "mass is singular"),
+        ({"mass": [[np.nan]]}, "mass is not finite"),
         ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\); there are 1 states"),
     ],
 )

@@ -18,6 +18,7 @@ from ..errors import (
 from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..parameters.unit_text import units_by_name
+from ..progress import Line
 from ..results.sensitivities import Sensitivities
 from .fit_result import FitResult
 from .fit_uncertainty import FitUncertainty, fit_uncertainty
@@ -51,6 +52,7 @@ def fit(
     seed: int = 0,
     f_scale: float = 1.0,
     units: Mapping[str, str] | str | None = None,
+    progress: bool = False,
     **least_squares: Any,
 ) -> FitResult:
     """The parameters that fit a model to data by least squares, with their uncertainties.
@@ -82,6 +84,7 @@ def fit(
         seed: of the drawn starts.
         f_scale: the residual, in units of sigma, beyond which the loss takes it for an outlier.
         units: of the outputs, by name or one for all.
+        progress: show on a terminal how far a long fit has come.
         least_squares: further options of `scipy.optimize.least_squares`.
 
     Raises:
@@ -115,11 +118,12 @@ def fit(
     problem = LeastSquares(
         predictor, seen, free, bounds_of(free, bounds), loss, float(f_scale)
     )  # fmt: skip
-    if seen.own:
-        problem, estimate = reweighed(problem, starts, method, least_squares)
-        seen = problem.seen
-    else:
-        estimate = best_of(problem, starts, method, least_squares)
+    with Line(progress) as problem.line:
+        if seen.own:
+            problem, estimate = reweighed(problem, starts, method, least_squares)
+            seen = problem.seen
+        else:
+            estimate = best_of(problem, starts, method, least_squares)
     sensitivities = predicted(predictor, estimate, free, units)
     spread = fit_uncertainty(problem, estimate, sensitivities)
     notes = warned(estimate, spread, free, seen)

@@ -14,6 +14,7 @@ from ..parameters.parameters import Parameters
 if TYPE_CHECKING:
     from ..analysis.identifiability import Identifiability
     from ..plots import Plots
+    from .checking import Check
     from .tabular import Table
 
 __all__ = ["Sensitivities"]
@@ -378,20 +379,23 @@ class Sensitivities:
 
         return Plots(self)
 
-    def check(self, method: str = "central", rtol: float | None = None) -> Table:
+    def check(
+        self, method: str = "central", rtol: float | None = None, progress: bool = False
+    ) -> Check:
         """Each derivative beside what an independent method finds, with a verdict.
 
         Args:
             method: "central" differences, extrapolated; "complex" steps; "high precision":
                 extrapolated central differences in long double.
             rtol: relative to the derivative, what may differ; default what the method can tell.
+            progress: show on a terminal how far a long check has come.
 
         Raises:
             SensitivityError: the result does not know how to compute its values again.
         """
         from .checking import check
 
-        return check(self, method, rtol)
+        return check(self, method, rtol, progress)
 
 
 def _some(names: Sequence[str]) -> str:

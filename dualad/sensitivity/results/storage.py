@@ -57,7 +57,7 @@ def _time_record(result: Any) -> dict[str, Any]:
             "times": _numbers(e.times),
             "dt": _numbers(e.dt),
             "hessian": None if bends[name] is None else _numbers(bends[name]),
-            "units": e.output_units,
+            "units": getattr(e, "output_units", {}),
         }
         for name, e in result.events.items()
     }
