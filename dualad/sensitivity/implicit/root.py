@@ -16,8 +16,8 @@ from ..results.implicit_result import checked_order, output_functions, outputs_o
 from ..results.sensitivities import Sensitivities
 from .conserved import Total, WithTotals, declared_totals
 from .equations import UserFunction
-from .factor import Factor
 from .implicit import STEPS, Branch, ImplicitProblem
+from .sparse_factor import sparse_jacobian
 from .unknowns import unknowns_of
 
 __all__ = ["assembled", "posed", "root"]
@@ -39,6 +39,7 @@ def root(
     method: str = "hybr",
     tol: float = 1e-12,
     conserved: Any = None,
+    jac_sparsity: Any = None,
     starts: Sequence[Any] = (),
     units: Mapping[str, str | None] | None = None,
     args: Sequence[Any] = (),
@@ -61,6 +62,9 @@ def root(
         conserved: totals that the residual leaves open: names with weights by unknown, with
             vectors of weights or with functions c(x, p); or a matrix of weights. Each keeps the
             value that it has at x0.
+        jac_sparsity: the entries of dresidual/dx that may be other than zero, as a matrix; "auto"
+            finds them by running the residual on index sets. The linear algebra is sparse then,
+            and `method` is that of a trust region with sparse steps.
         starts: further starts; that one of them leads to another root is an error.
         units: of the unknowns and outputs, by name.
         args: further arguments of residual, outputs and conserved.
@@ -78,6 +82,13 @@ def root(
     user = posed(residual, x0, parameters, chosen, args, "the residual")
     totals = [] if conserved is None else declared_totals(conserved, user)
     problem = problem_of(user, totals, chosen)
+    if jac_sparsity is not None:
+        if totals:
+            raise SensitivityError(
+                "jac_sparsity does not go with conserved totals: write each in place of one of "
+                "the equations that it makes redundant, or leave jac_sparsity out"
+            )
+        problem.sparse = sparse_jacobian(jac_sparsity, user, chosen.vector())
     x = problem.solve(user.unknowns.start, method, tol)
     require_one_root(problem, x, starts, parameters, method, tol)
     branch = problem.branch(x, checked_order(order), DECLARE if not totals else "")
@@ -173,7 +184,7 @@ class Again:
             return self.complex_values(np.asarray(vector))
         q = np.array(vector, float)
         known = self.problem
-        moved = ImplicitProblem(known.user, known.rows, known.names, q)
+        moved = ImplicitProblem(known.user, known.rows, known.names, q, known.sparse)
         x = moved.polish(self.branch.at(q - known.q))
         still = Branch(x, np.zeros((len(x), len(q))))
         return np.asarray(outputs_of_branch(moved, still, self.outputs, 1)["values"])
@@ -186,7 +197,8 @@ class Again:
             SensitivityError: it does not come to an end.
         """
         known = self.problem
-        factor, x = Factor(known.jacobian(self.branch.x)), self.branch.x.astype(complex)
+        factor = known.factor(known.jacobian(self.branch.x))
+        x = self.branch.x.astype(complex)
         for _ in range(STEPS):
             rest = np.asarray(known.rows(x, q), complex)
             move = factor.solve(rest.real) + 1j * factor.solve(rest.imag)
