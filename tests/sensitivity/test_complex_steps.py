@@ -32,6 +32,7 @@ def test_an_integration_with_all_that_moves(method):
         integrals={"area": lambda t, y, p: y[0]},
     )  # fmt: skip
     found = agree(r)
+    agree(r.integrals)
     # The reference is a solution of its own, a hundred times as accurate.
     sharp = ds.ode(
         lotka, lambda p: {"x": p.a**2, "z": 1.0}, P, (ds.Time("t0"), ds.Time("t1")),
@@ -65,6 +66,8 @@ def test_events_and_algebraic_equations_have_no_complex_steps():
     r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, events=event, **ask)
     with pytest.raises(ds.SensitivityError, match=r"event happens where.*method='central'"):
         r.check("complex")
+    with pytest.raises(ds.SensitivityError, match=r"event happens where.*method='central'"):
+        r.events["event1"].check("complex")
     r = ds.ode(
         lambda t, y, p: [-p.k * y[0], y[1] - y[0]], [1.0, 1.0], {"k": 1.0}, mass=np.diag([1.0, 0]),
         **ask,

@@ -89,10 +89,10 @@ def test_an_xarray_has_named_axes():
 def test_a_table_in_each_format():
     r = result()
     lines = r.table().splitlines()
-    assert lines[0].split() == ["output", "value", "unit", "d/da", "d/db_2"]
+    assert lines[0].split() == ["output", "value", "unit", "d/da", "(per", "s)", "d/db_2"]
     assert lines[1].split() == ["y", "2000", "V", "1000", "-2e+06"]
     markdown = r.table(fmt="markdown").splitlines()
-    assert markdown[0] == "| output | value | unit | d/da | d/db_2 |"
+    assert markdown[0] == "| output | value | unit | d/da (per s) | d/db_2 |"
     assert markdown[1] == "| :--- | ---: | :--- | ---: | ---: |"
     latex = r.table(fmt="latex")
     assert r"d/db\_2" in latex and latex.startswith(r"\begin{tabular}{lrlrr}")
@@ -107,7 +107,7 @@ def test_a_notebook_shows_a_table_with_the_warnings():
     r = result()
     r.elasticity()
     page = r._repr_html_()
-    assert "<td" in page and "1 values of z are 0" in page
+    assert "<td" in page and "1 value of z is 0" in page
     long = ds.simulate(lambda k, x, p: p.a * x, [1.0], {"a": 0.9}, 40)
     assert "and 21 rows more" in long._repr_html_()
 
@@ -189,7 +189,7 @@ def test_events_come_back_from_json_with_all_that_they_know(order):
 def test_an_event_that_there_is_not_is_told_the_right_name():
     event = ds.Event(lambda t, y, p: y[0] - 0.5, name="half")
     r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), events=event)
-    for one in (r, pickle.loads(pickle.dumps(r.replace(again=None)))):
+    for one in (r, pickle.loads(pickle.dumps(r))):
         with pytest.raises(ds.EventError, match=r"no event 'hafl': there is half; did you mean"):
             one.events["hafl"]
         with pytest.raises(KeyError):
@@ -267,3 +267,74 @@ def test_files_that_are_none(tmp_path):
 def test_a_negative_zero_is_printed_as_a_zero():
     r = ds.Sensitivities([1.0], [[-0.0]], outputs=["y"], parameters=ds.Parameters({"a": 1.0}))
     assert "-0" not in r.table()
+
+
+def decay_with_units():
+    p = {"k": ds.Parameter(0.5, unit="1/h"), "a": ds.Parameter(2.0, unit="mg")}
+    return ds.ode(
+        lambda t, y, p: -p.k * y, lambda p: {"drug": p.a}, p, (0.0, 2.0), t_eval=[1.0, 2.0],
+        units={"drug": "mg"}, time_unit="h",
+    )  # fmt: skip
+
+
+def test_tables_say_the_units_of_time_outputs_and_parameters():
+    r = decay_with_units()
+    text = r.table()
+    assert "t (h)" in text and "drug (mg)" in text and "d/dk (per 1/h)" in text
+    markdown = r.table(fmt="markdown")
+    assert "| t (h) | output | value | unit | d/dk (per 1/h) | d/da (per mg) |" in markdown
+    # What is scaled by the parameter has the unit of the output.
+    assert "| k | a |" in r.table(scaled="p", fmt="markdown")
+    assert "1/h" in r.table(scaled="y", fmt="markdown") and "(per" in r._repr_html_()
+    assert list(r.to_dataframe(tidy=False).columns) == ["t", "output", "value", "unit", "k", "a"]
+    assert "t,output,parameter,value" in r.to_csv()
+
+
+def test_xarray_has_the_units_as_coordinates():
+    pytest.importorskip("xarray")
+    data = decay_with_units().to_xarray()
+    assert list(data["output_unit"].values) == ["mg"]
+    assert list(data["parameter_unit"].values) == ["1/h", "mg"]
+    assert data["time"].attrs["units"] == "h"
+
+
+def test_a_scaled_table_says_why_there_are_nans():
+    r = ds.function(lambda p: {"y": p.a - 1.0}, {"a": 1.0})
+    assert "1 value of y is 0: its elasticity is NaN" in r.table(scaled=True)
+
+
+def test_names_with_special_characters_in_every_format():
+    name = "k|_{1}<b>&$%#"
+    r = ds.function(lambda p: {"y|<i>": p[name] ** 2}, {name: 2.0})
+    header, rule, row = r.table(fmt="markdown").splitlines()
+    assert header.replace("\\|", "").count("|") == rule.count("|") == 4
+    assert row.replace("\\|", "").count("|") == 4
+    latex = r.table(fmt="latex")
+    assert r"d/dk\textbar{}\_\{1\}\textless{}b\textgreater{}\&\$\%\#" in latex
+    assert "<b>" not in r._repr_html_() and "&lt;b&gt;" in r._repr_html_()
+
+
+def test_results_of_lambdas_are_pickled_without_their_functions():
+    r = ds.ode(
+        lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 1.0), t_eval=[1.0], dense_output=True,
+        integrals={"area": lambda t, y, p: y[0]},
+    )  # fmt: skip
+    back = pickle.loads(pickle.dumps(r))
+    np.testing.assert_array_equal(back.S, r.S)
+    np.testing.assert_array_equal(back.integrals.jacobian, r.integrals.jacobian)
+    assert r.again is not None and r.at(0.5)[0].shape == (1,)
+    with pytest.raises(SensitivityError, match="again"):
+        back.check()
+    s = ds.steady_state(lambda x, p: p.a - x, [0.5], {"a": 1.0})
+    back = pickle.loads(pickle.dumps(s))
+    np.testing.assert_array_equal(back.jacobian, s.jacobian)
+    assert s.eigenvalues() == [-1.0]
+
+
+def plain_model(p):
+    return {"y": p.a**2}
+
+
+def test_results_of_functions_that_can_be_imported_keep_them():
+    r = ds.function(plain_model, {"a": 2.0})
+    assert pickle.loads(pickle.dumps(r)).check().ok

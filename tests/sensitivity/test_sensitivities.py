@@ -49,7 +49,7 @@ def test_an_elasticity_of_a_zero_output_is_nan_and_noted_once():
     np.testing.assert_allclose(e[0], [1.0, 1.0, 0.0])
     assert np.isnan(e[1]).all()
     r.elasticity()
-    assert r.warnings == ["1 values of z are 0: their elasticities are NaN"]
+    assert r.warnings == ["1 value of z is 0: its elasticity is NaN"]
 
 
 def test_an_elasticity_of_a_zero_output_can_be_an_error_or_have_a_floor():

@@ -74,12 +74,21 @@ def elasticity(result: Sensitivities, zero: str | float = "nan") -> np.ndarray:
         return result.jacobian * result.parameters.vector() / y[..., np.newaxis]
     if zero not in ("nan", "raise"):
         raise SensitivityError(f"zero must be 'nan', 'raise' or a positive number, got {zero!r}")
-    if zeros:
-        count = int((result.values == 0).sum())
-        note = f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN"
+    for note in zero_notes(result):
         if note not in result.warnings:
             result.warnings.append(note)
     return scaled(result, "elasticity")
+
+
+def zero_notes(result: Sensitivities) -> list[str]:
+    """What there is to say of outputs that are 0, where they are divided by."""
+    zeros = _zeros(result)
+    if not zeros:
+        return []
+    count = int((result.values == 0).sum())
+    if count == 1:
+        return [f"1 value of {zeros[0]} is 0: its elasticity is NaN"]
+    return [f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN"]
 
 
 def _zeros(result: Sensitivities) -> list[str]:

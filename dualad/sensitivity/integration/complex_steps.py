@@ -64,6 +64,19 @@ class ComplexRun:
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         """Complex outputs (nt, m), whose imaginary part is h times their derivative."""
+        p, ends, states = self.integrated(vector, self.t)
+        times = self.times(p, ends)
+        return np.array([self.row(t, y, p) for t, y in zip(times, states, strict=True)])
+
+    def end(self, vector: np.ndarray) -> np.ndarray:
+        """All rows at the end, integrals included."""
+        p, ends, (last,) = self.integrated(vector, self.problem.span.t[1:])
+        return last + 1j * ends[1].imag * self.slopes(ends[1].real, last, p)
+
+    def integrated(
+        self, vector: np.ndarray, t: np.ndarray
+    ) -> tuple[ModelParameters, list[complex], np.ndarray]:
+        """The parameters, the complex ends, and the complex states (m, n) at real times."""
         problem = self.problem
         n = len(problem.model.rows)
         moving = dict(zip(problem.chosen.names, vector.tolist(), strict=True))
@@ -83,14 +96,13 @@ class ComplexRun:
         start = start - 1j * ends[0].imag * self.slopes(ends[0].real, start, p)
         found = extra("scipy.integrate").solve_ivp(
             lambda t, z: parts(self.slopes(t, joined(z), p)), (ends[0].real, ends[1].real),
-            parts(start), method=problem.base, t_eval=self.t,
+            parts(start), method=problem.base, t_eval=t,
             rtol=max(problem.rtol * 1e-2, 1e-11), atol=np.tile(problem.atol * 1e-2, 2),
             max_step=problem.option("max_step", np.inf),
         )  # fmt: skip
         if not found.success:
             raise SensitivityError(f"the integration of complex states gave up: {found.message}")
-        times = self.times(p, ends)
-        return np.array([self.row(t, joined(z), p) for t, z in zip(times, found.y.T, strict=True)])
+        return p, ends, np.array([joined(z) for z in found.y.T])
 
     # --- the model with complex numbers
 

@@ -30,7 +30,7 @@ from .question import (
     sensitivity_rtol,
     span,
 )
-from .repetition import add_comparison, repetition
+from .repetition import add_comparison, make_repeatable
 from .second_order import Asked, second_order
 from .stepper import solver_class
 
@@ -179,7 +179,7 @@ def ode(
     if compare:
         add_comparison(result, problem)
     with_units(result, units, time_unit)
-    result.again = repetition(problem, derived, selected, result, t_span, t_eval)
+    make_repeatable(problem, derived, selected, result, t_span, t_eval)
     for text in result.warnings:
         warn(text, stacklevel=2)
     return result

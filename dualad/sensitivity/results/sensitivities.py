@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,19 @@ class Sensitivities:
             "settings": self.settings,
             "again": self.again,
         }
+
+    #: what holds functions of the user's
+    _functions = ("again",)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: functions that cannot be (a lambda, say) stay behind."""
+        state = dict(vars(self))
+        for name in self._functions:
+            try:
+                pickle.dumps(state[name])
+            except Exception:
+                state[name] = None
+        return state
 
     def replace(self, **changes: Any) -> Any:
         """The same result with some arguments of its constructor changed."""

@@ -81,6 +81,8 @@ class SteadySensitivities(Sensitivities):
     side by the states is `state_jacobian()`.
     """
 
+    _functions = ("again", "point")
+
     def __init__(
         self,
         *args: Any,

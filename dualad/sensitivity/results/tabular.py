@@ -108,7 +108,8 @@ class Table:
     def _markdown(self) -> str:
         rule = ["---:" if right else ":---" for right in self.numeric()]
         body = [[c.replace("|", "\\|") for c in row] for row in self.cells()]
-        lines = ["| " + " | ".join(row) + " |" for row in (self.columns, rule, *body)]
+        columns = [c.replace("|", "\\|") for c in self.columns]
+        lines = ["| " + " | ".join(row) + " |" for row in (columns, rule, *body)]
         head = [f"**{self.title}**", ""] if self.title else []
         return "\n".join([*head, *lines, *(f"\n{note}" for note in self.notes)])
 
@@ -171,7 +172,7 @@ def _text(cell: Any) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    for special in "\\&%$#_{}~^":
+    for special in "\\&%$#_{}~^|<>":
         text = text.replace(special, _LATEX[special]) if special in text else text
     return text.replace("\0", "{}")
 
@@ -181,5 +182,8 @@ _LATEX = {
     "\\": "\\textbackslash\0",
     "~": "\\textasciitilde\0",
     "^": "\\textasciicircum\0",
+    "|": "\\textbar\0",
+    "<": "\\textless\0",
+    ">": "\\textgreater\0",
     **{c: "\\" + c for c in "&%$#_{}"},
 }

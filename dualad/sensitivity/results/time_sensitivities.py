@@ -36,6 +36,8 @@ class TimeSensitivities(Sensitivities):
         success, message: whether the end was reached, and what the solver said.
     """
 
+    _functions = ("again", "dense")
+
     def __init__(
         self,
         t: Any,
