@@ -24,7 +24,7 @@ def refused(error, says, rhs=decay, y0=(1.0,), params=None, span=(0.0, 3.0), **o
     ("options", "error", "says"),
     [
         ({"wrt": ["kk"]}, ds.ParameterError, "no parameter 'kk'.*did you mean 'k'"),
-        ({"wrt": ["k", "k"]}, ds.ParameterError, "two parameters of the name 'k'"),
+        ({"wrt": ["k", "k"]}, ds.ParameterError, "the parameter 'k' is asked for twice"),
         ({"wrt": []}, ds.ParameterError, "no parameter to differentiate by"),
         ({"outputs": ["y2"]}, ds.SensitivityError, "no output 'y2': there is y1"),
         ({"outputs": ["y1", "y1"]}, ds.SensitivityError, "'y1' is asked for twice"),

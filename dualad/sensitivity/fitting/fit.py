@@ -180,7 +180,7 @@ def best_of(
             if len(starts) == 1 or not isinstance(error, ModelError):
                 raise
             failure = error
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise SensitivityError(f"least_squares refused: {error}") from error
     if not found:
         raise ModelError(f"none of {len(starts)} starts led anywhere; the last: {failure}")
