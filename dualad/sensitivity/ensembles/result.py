@@ -12,6 +12,7 @@ from ..errors import ParameterError, SensitivityError, unknown_name
 from ..extras import extra
 from ..functions.sampling import ParameterSets
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import named
 from ..results.result import Sensitivities, TimeSensitivities
 from ..results.storage import parameters_of, parameters_record
 from ..results.tabular import Table
@@ -212,7 +213,13 @@ class Ensemble:
             self.mean().reshape(-1), self.std().reshape(-1), low, middle, high, strict=True
         )
         rows = [(*self._label(i), *map(float, x)) for i, x in enumerate(numbers)]
-        head = ["output"] if self.t is None else ["t", "output"]
+        t = self.template
+        units = {} if t is None else t.units
+        head = ["output"] if self.t is None else [named("t", None if t is None else t.time_unit), "output"]
+        if units:
+            at = len(head)
+            rows = [(*row[:at], units.get(row[at - 1], ""), *row[at:]) for row in rows]
+            head = [*head, "unit"]
         title = f"{int(self.ok.sum())} of {len(self)} members"
         notes = [f"member {f.index} failed: {f.error}" for f in self.failed[:5]]
         return Table([*head, "mean", "sd", "2.5 %", "median", "97.5 %"], rows, title, notes)
@@ -259,6 +266,10 @@ class Ensemble:
             "ok": (["member"], self.ok),
         }
         data |= {f"set_{n}": (["member"], self.sets.column(n)) for n in self.sets.names}
+        units = {} if self.template is None else self.template.units
+        of = [self.base.parameter(n).unit or "" for n in self.parameters]
+        coords["output_unit"] = ("output", [units.get(n, "") for n in self.outputs])
+        coords["parameter_unit"] = ("parameter", of)
         return xarray.Dataset(data, coords)
 
     def save(self, path: str | Path) -> Path:
