@@ -134,5 +134,6 @@ def test_which_equations_are_algebraic_must_not_depend_on_parameters():
     with pytest.raises(ds.ModelError, match=r"depends on 'm'.*rows of zeros"):
         ds.ode(
             lambda t, y, p: [-y[0] + y[1], y[1] - y[0]], [1.0, 1.0], {"m": 0.0}, (0.0, 1.0),
-            pscale={"m": 1.0}, mass=lambda p: np.stack([np.stack([1.0, 0.0]), np.stack([p.m, 0.0 * p.m])]),
+            mass=lambda p: np.stack([np.stack([1.0, 0.0]), np.stack([p.m, 0.0 * p.m])]),
+            pscale={"m": 1.0},
         )  # fmt: skip

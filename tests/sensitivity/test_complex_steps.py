@@ -89,7 +89,11 @@ def test_equations_steady_states_and_fixed_points():
         )
     )  # fmt: skip
     agree(ds.root(lambda x, p: x**2 - p.a, 1.0, {"a": 2.0}))
-    agree(ds.steady_state(cycle, lambda p: {"A": p.total, "B": 0.0}, {"k": 1.0, "m": 2.0, "total": 3.0}))
+    agree(
+        ds.steady_state(
+            cycle, lambda p: {"A": p.total, "B": 0.0}, {"k": 1.0, "m": 2.0, "total": 3.0}
+        )
+    )
     agree(ds.fixed_point(lambda x, p: np.cos(p.a * x), 1.0, {"a": 0.9}))
 
 
@@ -103,7 +107,9 @@ def test_linear_equations(kind):
     def matrix(p):
         if kind == "sparse":
             data = np.stack([p.a, p.b, 1.0 + 0.0 * p.a, 3.0 + p.a])
-            return sparse.csc_array((data, np.array([0, 1, 0, 1]), np.array([0, 2, 4])), shape=(2, 2))
+            return sparse.csc_array(
+                (data, np.array([0, 1, 0, 1]), np.array([0, 2, 4])), shape=(2, 2)
+            )
         return dense(p) if kind == "dense" else lambda x: dense(p) @ x
 
     agree(ds.linear_solve(matrix, lambda p: np.stack([p.b, p.a**2]), {"a": 2.0, "b": 0.5}))
@@ -117,7 +123,9 @@ def test_a_minimum_has_no_complex_steps():
 
 def test_fits_of_functions_have_complex_steps():
     t = np.arange(4.0)
-    f = ds.fit(lambda p, t: p.a * np.exp(-p.k * t), {"a": 1.0, "k": 0.5}, [2.0, 1.1, 0.7, 0.3], x=t)
+    f = ds.fit(
+        lambda p, t: p.a * np.exp(-p.k * t), {"a": 1.0, "k": 0.5}, [2.0, 1.1, 0.7, 0.3], x=t
+    )
     agree(f.predict(x=t).result)
 
 

@@ -219,11 +219,12 @@ def test_a_steady_state_comes_back_from_json_with_its_totals():
     [
         lambda units: ds.function(lambda p: {"y": p.a}, {"a": 1.0}, units=units),
         lambda units: ds.root(lambda x, p: x - p.a, {"y": 1.0}, {"a": 1.0}, units=units),
-        lambda units: ds.linear_solve(np.eye(1), lambda p: np.stack([p.a]), {"a": 1.0}, names=["y"],
-                                      units=units),
-        lambda units: ds.simulate(lambda k, x, p: p.a * x, {"y": 1.0}, {"a": 1.0}, 2, units=units),
-        lambda units: ds.ode(lambda t, y, p: -p.a * y, {"y": 1.0}, {"a": 1.0}, (0, 1), units=units),
-        lambda units: ds.minimize(lambda x, p: (x[0] - p.a)**2, {"y": 1.0}, {"a": 1.0}, units=units),
+        lambda units: ds.linear_solve(
+            np.eye(1), lambda p: np.stack([p.a]), {"a": 1.0}, names=["y"], units=units
+        ),
+        lambda u: ds.simulate(lambda k, x, p: p.a * x, {"y": 1.0}, {"a": 1.0}, 2, units=u),
+        lambda u: ds.ode(lambda t, y, p: -p.a * y, {"y": 1.0}, {"a": 1.0}, (0, 1), units=u),
+        lambda u: ds.minimize(lambda x, p: (x[0] - p.a) ** 2, {"y": 1.0}, {"a": 1.0}, units=u),
     ],
 )  # fmt: skip
 def test_units_are_of_outputs_that_there_are(analysis):

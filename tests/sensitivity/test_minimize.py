@@ -97,7 +97,8 @@ def test_an_unknown_at_a_bound_moves_with_the_bound_only(method):
     params = {"a": 3.0, "b": 1.0, "c": 0.4, "u": 2.0}
     r = ds.minimize(
         paraboloid, {"x": 0.0, "y": 0.0}, params, order=2, method=method,
-        wrt=["b", "c", "u"], bounds={"x": (None, lambda p: p.u**2 / 2.0)}, outputs={"sum": lambda x, p: x[0] + x[1]},
+        wrt=["b", "c", "u"], bounds={"x": (None, lambda p: p.u**2 / 2.0)},
+        outputs={"sum": lambda x, p: x[0] + x[1]},
     )  # fmt: skip
     assert np.allclose(r.values, [2.0, 0.6, 2.6])
     y = [1.0, -1.0, -0.4]
@@ -129,7 +130,12 @@ def test_a_saddle_between_bounds_is_a_minimum_at_one_of_them():
 
 def test_an_unknown_at_a_bound_that_nothing_pushes_has_no_derivative():
     with pytest.raises(ds.ModelError, match=r"x1 is at its bound 3.*no derivative.*Move"):
-        ds.minimize(paraboloid, [0.0, 0.0], {"a": 3.0, "b": 1.0, "c": 0.0}, bounds=[(None, 3.0), (None, None)])
+        ds.minimize(
+            paraboloid,
+            [0.0, 0.0],
+            {"a": 3.0, "b": 1.0, "c": 0.0},
+            bounds=[(None, 3.0), (None, None)],
+        )
 
 
 @pytest.mark.parametrize(
@@ -151,5 +157,7 @@ def test_bounds_that_are_none(more, says):
 @pytest.mark.parametrize("method", ["Nelder-Mead", "Powell", "COBYLA"])
 def test_methods_without_gradients_are_given_none(method):
     """SciPy would warn; warnings are errors here."""
-    r = ds.minimize(paraboloid, [0.5, 0.5], {"a": 3.0, "b": 1.0, "c": 0.0}, wrt=["a", "b"], method=method)
+    r = ds.minimize(
+        paraboloid, [0.5, 0.5], {"a": 3.0, "b": 1.0, "c": 0.0}, wrt=["a", "b"], method=method
+    )
     assert np.allclose(r.values, [3.0, 1.0]) and np.allclose(r.jacobian, np.eye(2))

@@ -1,4 +1,4 @@
-"""Second derivatives of solutions whose times move, that go through events, that are kept dense."""
+"""Second derivatives where times move, through events, and at any time."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..model_file import ModelFile, load
 from ..plot import save_time_courses

@@ -215,7 +215,11 @@ class Ensemble:
         rows = [(*self._label(i), *map(float, x)) for i, x in enumerate(numbers)]
         t = self.template
         units = {} if t is None else t.units
-        head = ["output"] if self.t is None else [named("t", None if t is None else t.time_unit), "output"]
+        head = (
+            ["output"]
+            if self.t is None
+            else [named("t", None if t is None else t.time_unit), "output"]
+        )
         if units:
             at = len(head)
             rows = [(*row[:at], units.get(row[at - 1], ""), *row[at:]) for row in rows]

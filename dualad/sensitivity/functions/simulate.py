@@ -154,10 +154,9 @@ class Simulation:
         for k in range(self.n):
             x, carry = self._next(k, x, p, carry)
             if self.line.shown:
-                traced = not isinstance(vector, np.ndarray)
-                self.line.say(lambda k=k: f"step {k + 1} of {self.n}" + ", derivatives" * traced)
-            if (k + 1) % self.every == 0:
-                kept.append(self._seen(k + 1, x, p))
+                what = "" if isinstance(vector, np.ndarray) else ", derivatives"
+                done = f"step {k + 1} of {self.n}{what}"
+                self.line.say(done.__str__)
         return np.stack(kept)
 
     def _next(self, k: int, x: Any, p: ModelParameters, carry: Any) -> tuple[Any, Any]:

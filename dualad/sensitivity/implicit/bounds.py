@@ -71,7 +71,9 @@ class Bounds:
         low, high = self.at(q)
         near = NEAR * np.maximum(1e-3, np.abs(x))
         return np.where(
-            (x <= low + near) & (gradient >= 0), -1, np.where((x >= high - near) & (gradient <= 0), 1, 0)
+            (x <= low + near) & (gradient >= 0),
+            -1,
+            np.where((x >= high - near) & (gradient <= 0), 1, 0),
         )
 
 

@@ -190,8 +190,9 @@ class Again:
         return np.asarray(outputs_of_branch(moved, still, self.outputs, 1)["values"])
 
     def complex_values(self, q: np.ndarray) -> np.ndarray:
-        """The values at complex parameters: Newton's method from the real solution, with the real
-        Jacobian, which decides how fast it comes but not where it ends.
+        """The values at complex parameters, by Newton's method from the real solution.
+
+        Its Jacobian is the real one, which decides how fast it comes but not where it ends.
 
         Raises:
             SensitivityError: it does not come to an end.

@@ -7,9 +7,9 @@ that their derivative gives what M does not say of y':
 
 where M_r are independent rows of M. This is an ordinary system with the same solutions, exact
 derivatives included, wherever its matrix is regular: that is what index 1 means. The state at the
-start, and after each event, is made to fulfil L f = 0 while M_r y stays. Hairer and Wanner, Solving
-Ordinary Differential Equations II, section VI.1; Brenan, Campbell, Petzold, Numerical Solution of
-Initial-Value Problems in Differential-Algebraic Equations, section 2.
+start, and after each event, is made to fulfil L f = 0 while M_r y stays. Hairer and Wanner,
+Solving Ordinary Differential Equations II, section VI.1; Brenan, Campbell, Petzold, Numerical
+Solution of Initial-Value Problems in Differential-Algebraic Equations, section 2.
 """
 
 from __future__ import annotations

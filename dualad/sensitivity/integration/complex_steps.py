@@ -135,7 +135,7 @@ class ComplexRun:
         n = len(self.problem.model.states)
         if t.imag:
             y = y + 1j * t.imag * self.slopes(t.real, y, p)
-        t = t if t.imag else t.real  # type: ignore[assignment]
+        t = t if t.imag else t.real
         values = [numbers(g(t, sealed(y[:n]), p)).reshape(()) for g in self.derived.values()]
         return np.concatenate([y[:n], np.array(values, complex)])[self.order]
 

@@ -183,8 +183,7 @@ class Curved:
             rows = [self.row(t, z, *still) for t, z in zip(times.tolist(), found, strict=True)]
             shapes = ((-1, m), (-1, m, self.k), (-1, m, self.k, self.k))
             return tuple(
-                np.array([row[i] for row in rows]).reshape(shape)
-                for i, shape in enumerate(shapes)
+                np.array([row[i] for row in rows]).reshape(shape) for i, shape in enumerate(shapes)
             )
 
         return at

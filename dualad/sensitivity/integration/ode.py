@@ -158,7 +158,10 @@ def ode(
     slopes, happening = with_mass(rhs, mass, parameters, names), named(events)
     if isinstance(slopes, Algebraic):
         y0 = ConsistentStart(slopes, y0, t_span[0])
-        start, happening = initial_state(y0, parameters, names)[0], consistent_events(slopes, happening)
+        start, happening = (
+            initial_state(y0, parameters, names)[0],
+            consistent_events(slopes, happening),
+        )
     model = Model(slopes, parameters, names, rates)
     sensitivity_atol(sens_atol, tolerance, chosen, scale, model.rows)
     problem = InitialValueProblem(
@@ -202,9 +205,7 @@ def wanted_outputs(
     return listed, {}
 
 
-def with_units(
-    result: TimeSensitivities, given: Mapping[str, str], time_unit: str | None
-) -> None:
+def with_units(result: TimeSensitivities, given: Mapping[str, str], time_unit: str | None) -> None:
     """Give each output and integral its unit."""
     result.time_unit = time_unit
     result.output_units = {n: u for n, u in given.items() if n in result.outputs}

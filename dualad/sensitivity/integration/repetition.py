@@ -95,9 +95,7 @@ class Repetition:
         return np.array([e.t for e in log if e.name == name])
 
     def complex_run(self) -> ComplexRun:
-        return ComplexRun(
-            self.problem, self.derived, self.order, self.t, self.t_span, self.t_eval
-        )
+        return ComplexRun(self.problem, self.derived, self.order, self.t, self.t_span, self.t_eval)
 
     def solved(self, vector: np.ndarray, at_times: bool) -> tuple[Solved, Any]:
         """The integration, and the order of its rows in the result."""

@@ -39,9 +39,7 @@ class FirstOrder:
         t0: the first time, a number or a function of the parameters.
     """
 
-    def __init__(
-        self, model: Model, wrt: Parameters, scales: np.ndarray, y0: Any, t0: Any = 0.0
-    ):
+    def __init__(self, model: Model, wrt: Parameters, scales: np.ndarray, y0: Any, t0: Any = 0.0):
         self.model, self.wrt, self.scales, self.y0, self.t0 = model, wrt, scales, y0, t0
         self.n, self.k = len(model.rows), len(wrt)
         self.units = np.diag(scales)

@@ -36,14 +36,13 @@ def units_by_name(
         return dict.fromkeys(names, units)
     if not isinstance(units, Mapping):
         raise ParameterError(f"units must be a mapping of names to units, or one, got {units!r}")
-    groups, out = groups or {}, {}
+    groups, out = groups or {}, dict[str, str]()
     for name, unit in units.items():
         if name not in names and name not in groups:
             raise ParameterError(unknown_name(what, name, dict.fromkeys([*groups, *names])))
         if unit:
-            out.update(dict.fromkeys(groups.get(name, (name,)), unit))
+            out |= {each: str(unit) for each in groups.get(name, (name,))}
     return out
-
 
 
 def quotient(numerator: str, denominator: str) -> str:

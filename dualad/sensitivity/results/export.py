@@ -139,6 +139,7 @@ def to_xarray(result: Sensitivities) -> Any:
     units = [result.output_units.get(name, "") for name in result.outputs]
     of = [p.unit or "" for _, p in result.parameters.details()]
     out = out.assign_coords(output_unit=("output", units), parameter_unit=("parameter", of))
-    if times is not None and getattr(result, "time_unit", None):
-        out["time"].attrs["units"] = result.time_unit
+    time_unit = getattr(result, "time_unit", None)
+    if times is not None and time_unit:
+        out["time"].attrs["units"] = time_unit
     return out

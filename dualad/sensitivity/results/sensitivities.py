@@ -106,7 +106,7 @@ class Sensitivities:
         }
 
     #: what holds functions of the user's
-    _functions = ("again",)
+    _functions: tuple[str, ...] = ("again",)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: functions that cannot be (a lambda, say) stay behind."""

@@ -137,7 +137,8 @@ def _logged(x: Any) -> Any:
 def _firing(record: dict[str, Any]) -> Any:
     from ..integration.events import Firing
 
-    return Firing(**{k: _array(x) if isinstance(x, dict) else x for k, x in record.items()})
+    known: dict[str, Any] = {k: _array(x) if isinstance(x, dict) else x for k, x in record.items()}
+    return Firing(**known)
 
 
 def _event(name: str, record: dict[str, Any], log: list[Any], parameters: Parameters) -> Any:
@@ -145,7 +146,7 @@ def _event(name: str, record: dict[str, Any], log: list[Any], parameters: Parame
 
     firings = [e for e in log if e.name == name]
     states = len(log[0].y) if log else 0
-    bends = None if record["hessian"] is None else _array(record["hessian"])
+    bends = None if record["hessian"] is None else list(_array(record["hessian"]))
     out = EventTimes(name, firings, states, parameters, bends)
     out.output_units = record["units"]
     return out
