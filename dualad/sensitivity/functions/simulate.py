@@ -157,6 +157,8 @@ class Simulation:
                 what = "" if isinstance(vector, np.ndarray) else ", derivatives"
                 done = f"step {k + 1} of {self.n}{what}"
                 self.line.say(done.__str__)
+            if (k + 1) % self.every == 0:
+                kept.append(self._seen(k + 1, x, p))
         return np.stack(kept)
 
     def _next(self, k: int, x: Any, p: ModelParameters, carry: Any) -> tuple[Any, Any]:
