@@ -137,3 +137,39 @@ def test_which_equations_are_algebraic_must_not_depend_on_parameters():
             mass=lambda p: np.stack([np.stack([1.0, 0.0]), np.stack([p.m, 0.0 * p.m])]),
             pscale={"m": 1.0},
         )  # fmt: skip
+
+
+def pendulum(t, s, p):
+    x, y, u, v, pull = s
+    return [u, v, -pull * x, -pull * y - p.g, u**2 + v**2 - pull * p.L**2 - p.g * y]
+
+
+HANGS = {"g": 9.81, "L": 1.3}
+
+
+def test_a_pendulum_in_cartesian_coordinates_is_one_by_its_angle():
+    r = ds.ode(
+        pendulum, lambda p: {"x": p.L, "y": 0.0, "u": 0.0, "v": 0.0, "pull": 0.0}, HANGS,
+        (0.0, 2.0), t_eval=[1.0, 2.0], mass=np.diag([1.0, 1.0, 1.0, 1.0, 0.0]), rtol=1e-8,
+        atol=1e-10, method="DOP853",
+        outputs={"rest": lambda t, s, p: s[2] ** 2 + s[3] ** 2 - s[4] * p.L**2 - p.g * s[1]},
+    )  # fmt: skip
+    angle = ds.ode(
+        lambda t, s, p: [s[1], -p.g / p.L * np.sin(s[0])], [np.pi / 2.0, 0.0], HANGS, (0.0, 2.0),
+        t_eval=[1.0, 2.0], rtol=1e-10, atol=1e-12, method="DOP853",
+        outputs={
+            "x": lambda t, s, p: p.L * np.sin(s[0]), "y": lambda t, s, p: -p.L * np.cos(s[0])
+        },
+    )  # fmt: skip
+    assert np.allclose(r.y[:, :2], angle.y[:, 2:], atol=1e-7)
+    assert np.allclose(r.S[:, :2], angle.S[:, 2:], atol=1e-6)
+    assert np.abs(r.column("rest")).max() < 1e-6
+    assert np.abs(r.S[:, 5]).max() < 1e-5
+
+
+def test_a_jacobian_of_one_s_own_does_not_go_with_algebraic_equations():
+    with pytest.raises(ds.SensitivityError, match="jac does not go with a singular mass"):
+        ds.ode(
+            pendulum, [1.3, 0.0, 0.0, 0.0, 0.0], HANGS, (0.0, 1.0), jac=lambda t, s, p: np.eye(5),
+            mass=np.diag([1.0, 1.0, 1.0, 1.0, 0.0]),
+        )  # fmt: skip

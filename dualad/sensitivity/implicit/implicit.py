@@ -16,15 +16,13 @@ import numpy as np
 
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
-from ..extras import extra
 from .equations import UserFunction
 from .factor import EPS, Factor, null_combinations
+from .search import STEPS, searched
 from .sparse_factor import SparseFactor, SparseJacobian
 
 __all__ = ["Branch", "ImplicitProblem", "derivatives_along"]
 
-#: Newton steps at most: from a search that ended near a simple root, six are many.
-STEPS = 60
 #: Relative to the unknowns, how near another root may be before the two are one.
 NEAR = 3e-8
 
@@ -144,64 +142,10 @@ class ImplicitProblem:
         if not (np.isfinite(tol) and tol > 0):
             raise SensitivityError(f"tol must be positive, got {tol}")
         self.require_finite(x0, self.residual(x0), self.user.name)
-        x, message = self.search(x0, method)
+        x, message = searched(self, x0, method)
         x = self.polish(x if np.isfinite(x).all() else x0)
         self.require_solved(x, tol, max(np.abs(x0).max(), np.abs(x).max()) or 1.0, message)
         return x
-
-    def search(self, x0: np.ndarray, method: str) -> tuple[np.ndarray, str]:
-        """Where SciPy's root finder ends, and what it says."""
-        optimize = extra("scipy.optimize")
-        with np.errstate(all="ignore"):
-            if self.sparse is not None:
-                x = self.damped(x0)
-                if x is not None:
-                    return x, "Newton's method ended."
-                found = optimize.least_squares(
-                    self.residual, x0, jac=self.jacobian, method="trf", x_scale="jac",
-                    tr_solver="lsmr", xtol=1e-10, ftol=1e-10, gtol=1e-14, max_nfev=1000,
-                )  # fmt: skip
-            elif self.square:
-                jac = {"jac": self.jacobian} if method in ("hybr", "lm") else {}
-                try:
-                    found = optimize.root(self.residual, x0, method=method, **jac)
-                except ValueError as error:
-                    if isinstance(error, SensitivityError):
-                        raise
-                    raise SensitivityError(f"method {method!r} is refused: {error}") from error
-            else:
-                found = optimize.least_squares(
-                    self.residual, x0, jac=self.jacobian, method="lm", xtol=1e-12, ftol=1e-12
-                )
-        return np.array(found.x, float), " ".join(str(found.message).split())
-
-    def damped(self, x: np.ndarray) -> np.ndarray | None:
-        """Where Newton's method ends whose steps are halved until they shrink the next step.
-
-        None, where it gets stuck. Deuflhard, Newton Methods for Nonlinear Problems (2004),
-        section 3.3.
-        """
-        value = self.residual(x)
-        for _ in range(STEPS):
-            factor = self.factor(self.jacobian(x))
-            move = factor.solve(value)
-            size = np.linalg.norm(move)
-            if not np.isfinite(size):
-                return None
-            if size <= 1e-8 * np.linalg.norm(x):
-                return x - move
-            share = 1.0
-            while True:
-                trial = x - share * move
-                value = self.residual(trial)
-                next_size = np.linalg.norm(factor.solve(value))
-                if np.isfinite(next_size) and next_size <= (1.0 - share / 2.0) * size:
-                    break
-                share /= 2.0
-                if share < 1e-4:
-                    return None
-            x = trial
-        return None
 
     def polish(self, x: np.ndarray) -> np.ndarray:
         """Newton's method with exact derivatives, until its steps are rounding.

@@ -16,7 +16,8 @@ from ..results.implicit_result import checked_order, output_functions, outputs_o
 from ..results.sensitivities import Sensitivities
 from .conserved import Total, WithTotals, declared_totals
 from .equations import UserFunction
-from .implicit import STEPS, Branch, ImplicitProblem
+from .implicit import Branch, ImplicitProblem
+from .search import STEPS
 from .sparse_factor import sparse_jacobian
 from .unknowns import unknowns_of
 

@@ -157,6 +157,11 @@ def ode(
     tolerance = absolute_tolerance(atol, names, tuple(rates), start)
     slopes, happening = with_mass(rhs, mass, parameters, names), named(events)
     if isinstance(slopes, Algebraic):
+        if callable(jac):
+            raise SensitivityError(
+                "jac does not go with a singular mass matrix, whose system has another Jacobian: "
+                "leave it out, dual numbers find it"
+            )
         y0 = ConsistentStart(slopes, y0, t_span[0])
         start, happening = (
             initial_state(y0, parameters, names)[0],
