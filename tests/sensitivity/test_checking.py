@@ -130,3 +130,8 @@ def test_event_times_and_integrals_are_checked_too():
         assert found.ok and "agrees" in found["verdict"]
         part.jacobian[0, 0] *= 1.01
         assert [row["parameter"] for row in part.check().failed()] == ["g"]
+
+
+def test_a_tolerance_must_be_positive():
+    with pytest.raises(SensitivityError, match="rtol must be positive, got -1"):
+        ds.function(model, AB).check(rtol=-1)

@@ -78,6 +78,10 @@ def test_names_and_parameters(options, error, says):
         ({"jac_sparsity": np.eye(1), "jac": None}, "jac_sparsity goes with jac='ad'"),
         ({"max_step": 0.0}, "max_step must be positive"),
         ({"mass": [[np.nan]]}, "mass is not finite"),
+        ({"mass": "a"}, "mass is no matrix of numbers"),
+        ({"mass": lambda p: None}, "mass: the mass matrix is of type"),
+        ({"mass": lambda p: p.q}, "mass.*there is no parameter 'q'"),
+        ({"first_step": -1.0}, "first_step must be positive"),
         ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\); there are 1 states"),
     ],
 )

@@ -229,3 +229,11 @@ def test_fisher_information_over_time_takes_one_sigma_an_output():
 def test_errors_of_observation_that_are_none(sigma, says):
     with pytest.raises(SensitivityError, match=says):
         plane().fisher(sigma)
+
+
+def test_scaling_by_uncertainties_needs_one():
+    r = ds.function(lambda p: p.a * p.b, {"a": 1.0, "b": ds.Parameter(2.0)})
+    with pytest.raises(ds.SensitivityError, match=r"no parameter has an uncertainty.*a, b"):
+        r.scaled("u")
+    known = ds.function(lambda p: p.a * p.b, {"a": 1.0, "b": ds.Parameter(2.0, u=0.5)})
+    assert np.array_equal(known.scaled("u"), [0.0, 0.5])

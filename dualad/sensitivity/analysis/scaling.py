@@ -45,6 +45,9 @@ def scaled(result: Sensitivities, kind: str | bool = "p") -> np.ndarray:
         kind: "p": times the parameter, in the unit of the output; "y": divided by the output;
             "elasticity": both, without a unit; "u": times the standard uncertainty of the
             parameter (0 where none is given); "none": as they are.
+
+    Raises:
+        SensitivityError: the kind is unknown, or "u" and there is no uncertainty at all.
     """
     kind = kind_of(kind)
     if kind == "none":
@@ -52,6 +55,11 @@ def scaled(result: Sensitivities, kind: str | bool = "p") -> np.ndarray:
     if kind == "p":
         return result.jacobian * result.parameters.vector()
     if kind == "u":
+        if all(p.u is None for _, p in result.parameters.details()):
+            raise SensitivityError(
+                f"no parameter has an uncertainty to scale by: give Parameter(value, u=...) for "
+                f"{', '.join(result.parameters)}"
+            )
         return result.jacobian * result.parameters.u
     factor = result.parameters.vector() if kind == "elasticity" else 1.0
     return result.jacobian * factor / _divisor(result)

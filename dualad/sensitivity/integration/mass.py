@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.traced import as_value
+from ...errors import DualADError
 from ..errors import ModelError
 from ..parameters.parameters import ModelParameters, Parameters
 from ..user_errors import failure
@@ -47,7 +48,7 @@ class Mass:
     """M(p) as one array, traced or not."""
 
     def __init__(self, mass: Any):
-        self.mass = mass if callable(mass) else np.array(mass, float)
+        self.mass = mass if callable(mass) else constant(mass)
 
     def __call__(self, p: Any) -> Any:
         if not callable(self.mass):
@@ -56,7 +57,18 @@ class Mass:
             given = self.mass(p)
         except Exception as error:
             raise ModelError(failure("mass", self.mass, error)) from error
-        return numbers(given, "the mass matrix")
+        try:
+            return numbers(given, "the mass matrix")
+        except (DualADError, ValueError) as error:
+            raise ModelError(f"mass: {error}") from error
+
+
+def constant(mass: Any) -> np.ndarray:
+    """A constant mass matrix, dense or sparse, as an array."""
+    try:
+        return np.array(mass.toarray() if hasattr(mass, "toarray") else mass, float)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"mass is no matrix of numbers: {error}") from error
 
 
 class Numerator:

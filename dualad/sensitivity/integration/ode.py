@@ -175,7 +175,8 @@ def ode(
         {
             "error_control": error_control, "corrector": corrector, "jac": jac,
             "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
-            "first_step": first_step, "max_steps": max_steps, "on_failure": on_failure,
+            "first_step": None if first_step is None else require_positive("first_step", first_step),
+            "max_steps": max_steps, "on_failure": on_failure,
         },
     )  # fmt: skip
     require_choice("order", order, (1, 2))

@@ -65,6 +65,8 @@ def check(
     """
     if method not in METHODS:
         raise SensitivityError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if rtol is not None and not rtol > 0:
+        raise SensitivityError(f"rtol must be positive, got {rtol!r}")
     if result.again is None:
         raise SensitivityError(
             "this result does not know how to compute its values again (it was read from a file, "
