@@ -175,7 +175,7 @@ def ode(
         {
             "error_control": error_control, "corrector": corrector, "jac": jac,
             "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
-            "first_step": None if first_step is None else require_positive("first_step", first_step),
+            "first_step": positive_or_none("first_step", first_step),
             "max_steps": max_steps, "on_failure": on_failure,
         },
     )  # fmt: skip
@@ -233,6 +233,10 @@ def require_positive(what: str, value: Any) -> float:
     if not value > 0:
         raise SensitivityError(f"{what} must be positive, got {value!r}")
     return float(value)
+
+
+def positive_or_none(what: str, value: Any) -> float | None:
+    return None if value is None else require_positive(what, value)
 
 
 def require_jac(jac: Any, sparsity: Any) -> None:
