@@ -234,3 +234,23 @@ def test_a_profile_of_exact_data_is_the_estimate():
     f = ds.fit(lambda p, t: p.a + p.b * t, {"a": 0.0, "b": 1.0}, 1.0 + 2.0 * t, x=t)
     ends = np.asarray(f.confidence_intervals(method="profile"))
     assert np.allclose(ends, [[1.0, 1.0], [2.0, 2.0]], atol=1e-12)
+
+
+def test_predictions_of_second_order_of_an_analysis_are_those_of_its_closed_form():
+    t = np.linspace(0.5, 3.0, 6)
+    y = {"c": 2.0 * np.exp(-0.7 * t) + 0.01 * np.cos(9.0 * t)}
+    start = {"a": 1.5, "k": 0.5}
+
+    def model(order):
+        return lambda p, t: ds.ode(
+            lambda t, y, p: -p.k * y, lambda p: {"c": p.a}, p, (0.0, 4.0), t_eval=t, order=order,
+            rtol=1e-8, atol=1e-10,
+        )  # fmt: skip
+
+    fitted = ds.fit(model(1), start, y, x=t)
+    closed = ds.fit(lambda p, t: {"c": p.a * np.exp(-p.k * t)}, start, y, x=t)
+    bent, exact = fitted.predict(model(2), x=t, order=2), closed.predict(x=t, order=2)
+    assert np.allclose(bent.u.ravel(), exact.u, rtol=1e-6)
+    assert np.allclose(bent.bias.ravel(), exact.bias, rtol=1e-6)
+    with pytest.raises(ds.SensitivityError, match=r"the analysis in the model gives none.*order=2"):
+        fitted.predict(x=t, order=2)
