@@ -252,5 +252,7 @@ def test_predictions_of_second_order_of_an_analysis_are_those_of_its_closed_form
     bent, exact = fitted.predict(model(2), x=t, order=2), closed.predict(x=t, order=2)
     assert np.allclose(bent.u.ravel(), exact.u, rtol=1e-6)
     assert np.allclose(bent.bias.ravel(), exact.bias, rtol=1e-6)
-    with pytest.raises(ds.SensitivityError, match=r"the analysis in the model gives none.*order=2"):
+    with pytest.raises(
+        ds.SensitivityError, match=r"the analysis in the model gives none.*order=2"
+    ):
         fitted.predict(x=t, order=2)

@@ -73,7 +73,8 @@ def function(
     with np.errstate(all="ignore"):
         returned = run.start(outputs)
         if is_result(returned):
-            return InnerAnalysis(model, parameters, chosen, args).result_at(chosen.vector())
+            inner = InnerAnalysis(model, parameters, chosen, args)
+            return of_analysis(inner, outputs, order, units)
         assert run.layout is not None
         values, jacobian, used = differentiated(run, mode, sparsity)
         second = None if order == 1 else second_derivatives(run)
@@ -93,6 +94,40 @@ def function(
         warnings=[] if run.at is not None else absent(chosen.names, jacobian),
         again=run,
     )
+
+
+def of_analysis(
+    inner: InnerAnalysis,
+    outputs: Iterable[str] | str | None,
+    order: int,
+    units: Mapping[str, str] | str | None,
+) -> Sensitivities:
+    """The result of a model that runs an analysis itself, by the parameters as they were given.
+
+    Raises:
+        SensitivityError: the analysis has no second derivatives, and order is 2; outputs are
+            chosen, which is for the analysis to do.
+    """
+    if outputs is not None:
+        raise SensitivityError(
+            f"{inner.name} returns the result of an analysis, which has its outputs: choose them "
+            f"there"
+        )
+    chosen = inner.chosen
+    result = inner.result_at(chosen.vector())
+    if order == 2 and result.hessian is None:
+        raise SensitivityError(
+            f"order=2 needs second derivatives, and the analysis in {inner.name} gives none: let "
+            f"it be one of order=2 there"
+        )
+    parts = [result, getattr(result, "integrals", None), *getattr(result, "events", {}).values()]
+    for part in parts:
+        if part is not None and dict(part.parameters).items() <= dict(chosen).items():
+            # Inside, the parameters were plain numbers; outside they have uncertainties.
+            part.parameters = chosen.subset(part.parameters.names)
+    if units is not None:
+        result.output_units = units_by_name(units, result.outputs, result.layout)
+    return result
 
 
 def given_parameters(params: Any, names: Sequence[str] | None) -> tuple[Parameters, bool]:
