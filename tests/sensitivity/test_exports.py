@@ -1,5 +1,6 @@
 """Tables, CSV, DataFrame, xarray and JSON: every number where it belongs, to the last bit."""
 
+import copy
 import csv
 import io
 import json
@@ -339,3 +340,9 @@ def plain_model(p):
 def test_results_of_functions_that_can_be_imported_keep_them():
     r = ds.function(plain_model, {"a": 2.0})
     assert pickle.loads(pickle.dumps(r)).check().ok
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_in_this_process_keep_all_functions(copied):
+    r = copied(ds.function(lambda p: {"y": p.a**2}, {"a": 2.0}))
+    assert r.check().ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -117,6 +118,17 @@ class Sensitivities:
             except Exception:
                 state[name] = None
         return state
+
+    def __copy__(self) -> Any:
+        out = object.__new__(type(self))
+        vars(out).update(vars(self))
+        return out
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        out = object.__new__(type(self))
+        memo[id(self)] = out
+        vars(out).update(copy.deepcopy(vars(self), memo))
+        return out
 
     def replace(self, **changes: Any) -> Any:
         """The same result with some arguments of its constructor changed."""
