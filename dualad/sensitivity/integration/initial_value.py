@@ -15,6 +15,7 @@ from ..parameters.parameters import Parameters
 from .crossings import Crossings
 from .events import Event
 from .integrate import Integration, Trajectory
+from .jacobians import dense
 from .model import Model
 from .progress import Progress
 from .question import sensitivity_atol
@@ -165,13 +166,13 @@ class InitialValueProblem:
             raise ModelError(system.not_finite, t0, y0)
         if callable(self.option("jac")):
             self.require_jacobian(system, t0, z0)
-        system.rhs_calls = system.jacobian_calls = 0
+        system.rhs_calls = system.tangent_calls = system.jacobian_calls = 0
 
     def require_jacobian(self, system: VariationalSystem, t0: float, z0: np.ndarray) -> None:
         """A Jacobian of the user's must be the derivative of the right-hand side."""
         given = replace(self, options={**(self.options or {}), "jac": "ad"}).system()
-        ours = given.blocks(t0, z0).dense()[: system.n, : system.n]
-        theirs = system.blocks(t0, z0).dense()[: system.n, : system.n]
+        y0 = z0[: system.n]
+        ours, theirs = dense(given.matrix(t0, y0)), dense(system.matrix(t0, y0))
         wrong = np.abs(ours - theirs) > 1e-5 * (np.abs(ours) + np.abs(theirs)) + 1e-12
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
@@ -223,7 +224,7 @@ class Solved:
             "rejected": norm.rejected,
             "rejected_by_sensitivity": norm.rejected_by_sensitivity,
             "rhs": self.system.rhs_calls,
-            "tangent_rhs": self.system.rhs_calls * self.system.k,
+            "tangent_rhs": self.system.tangent_calls * self.system.k,
             "jacobians": self.system.jacobian_calls,
             "factorisations": self.method.factorisations,
             "wall": self.wall,

@@ -18,7 +18,6 @@ from ..extras import extra
 from ..parameters.parameters import ModelParameters
 from .index_sets import Traced
 from .model import Model
-from .pushing import derivative, pushed
 
 __all__ = ["Colouring", "found_pattern", "given_pattern"]
 
@@ -41,7 +40,12 @@ class Colouring:
         self.seeds = np.zeros((self.size, n))
         self.seeds[self.colour, np.arange(n)] = 1.0
         self.columns = np.repeat(np.arange(n), np.diff(self.pattern.indptr))
+        self.groups = self.colour[self.columns]
+        # The entries row by row, and where each row that has some begins.
+        self.by_row = np.argsort(self.pattern.indices, kind="stable")
+        self.filled, self.starts = np.unique(self.pattern.indices[self.by_row], return_index=True)
         self.probe = np.random.default_rng(20).uniform(0.5, 1.5, n)
+        self.seeds_and_probe = np.concatenate((self.seeds, self.probe[np.newaxis]))
 
     @property
     def pays(self) -> bool:
@@ -49,18 +53,29 @@ class Colouring:
         n = self.pattern.shape[0]
         return 4 * self.size < n and 10 * self.pattern.nnz < n * n
 
-    def compressed(self, f: Callable[[Any], Any], y: np.ndarray) -> np.ndarray:
-        """The derivatives of f(y) along the groups, with an axis of groups in front."""
-        value, moves = pushed(lambda t, y, q: f(y), 0.0, y, [], dy=self.seeds)
-        return np.asarray(derivative(value, moves, self.size))
+    def entries(self, compressed: np.ndarray) -> np.ndarray:
+        """The entries of the pattern, from the derivatives (groups, n) along the groups."""
+        return compressed[self.groups, self.pattern.indices]
 
-    def matrix(self, compressed: np.ndarray) -> Any:
-        """The sparse matrix whose derivatives along the groups are these, (groups, n)."""
-        rows = self.pattern.indices
-        data = compressed[self.colour[self.columns], rows]
+    def matrix(self, entries: np.ndarray) -> Any:
+        """The sparse matrix that has these entries."""
         return extra("scipy.sparse").csc_matrix(
-            (data, rows, self.pattern.indptr), shape=self.pattern.shape
+            (entries, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape
         )
+
+    def product(self, entries: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """The matrix with these entries times each row of s, shape (k, n)."""
+        out = np.zeros_like(s)
+        terms = (entries * s[:, self.columns])[:, self.by_row]
+        out[:, self.filled] = np.add.reduceat(terms, self.starts, axis=1)
+        return out
+
+    def lacks(self, entries: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """The rows with an entry outside the pattern, where `moved` is J times the probe."""
+        terms = entries * self.probe[self.columns]
+        rows, n = self.pattern.indices, moved.size
+        size = np.bincount(rows, abs(terms), n) + abs(moved)
+        return np.flatnonzero(abs(moved - np.bincount(rows, terms, n)) > 1e-9 * size)
 
 
 def greedy(pattern: Any) -> np.ndarray:
