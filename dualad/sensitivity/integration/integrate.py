@@ -26,6 +26,29 @@ class Piece:
     z: Callable[[Any], np.ndarray]
 
 
+class Interpolant:
+    """The stepper's interpolant of its last step, made when it is first asked for.
+
+    Some steppers evaluate the right-hand side more than once for it (DOP853 three times), and most
+    steps pass without an event or a time of the result. It must be asked before the next step.
+    """
+
+    def __init__(self, solver: Any):
+        self.solver, self.t, self.end = solver, solver.t, solver.y
+        self.found: Callable[[Any], np.ndarray] | None = None
+
+    def __call__(self, t: Any) -> np.ndarray:
+        if t == self.t:
+            return self.end
+        return self.made()(t)
+
+    def made(self) -> Callable[[Any], np.ndarray]:
+        if self.found is None:
+            self.found, self.solver = self.solver.dense_output(), None
+        assert self.found is not None
+        return self.found
+
+
 @dataclass
 class Trajectory:
     """What an integration gave.
@@ -106,7 +129,7 @@ class Integration:
             if solver.t == t0:
                 self.fail(f"a step changes t = {t0:g} no more: a singularity may be there")
                 return None
-            step = Step(t0, solver.t, z0, solver.dense_output())
+            step = Step(t0, solver.t, z0, Interpolant(solver))
             outcome = self.through(step, solver.y)
             if outcome is not None:
                 return outcome
@@ -184,7 +207,7 @@ class Integration:
 
     def piece(self, step: Step, end: float) -> None:
         if self.keep:
-            self.out.pieces.append(Piece(step.t0, end, step.z))
+            self.out.pieces.append(Piece(step.t0, end, step.z.made()))
 
     def outputs(self, step: Step, end: float, z1: np.ndarray | None) -> None:
         """The times of the result in a step; z1 is z at its end, None where an event ended it."""

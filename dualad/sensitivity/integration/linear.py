@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .sparsity import Colouring
 
-__all__ = ["Dense", "Linear", "Products", "Sparse"]
+__all__ = ["Dense", "Linear", "Products", "Sparse", "together"]
 
 
 class Linear:
@@ -23,7 +23,6 @@ class Linear:
     value: np.ndarray
     forcing: np.ndarray | None = None
 
-    @property
     def finite(self) -> bool:
         """Whether all of it is."""
         return True
@@ -36,6 +35,11 @@ class Linear:
         """s' of shape (k, n) from s of that shape."""
         raise NotImplementedError
 
+    @classmethod
+    def together(cls, points: Sequence[Any]) -> Callable[[np.ndarray], np.ndarray]:
+        """The maps of many points as one, of arrays of shape (points, k, n)."""
+        return lambda s: np.stack([point(row) for point, row in zip(points, s, strict=True)])
+
 
 class Dense(Linear):
     """With J in columns: columns[j] is df/dy_j."""
@@ -43,7 +47,6 @@ class Dense(Linear):
     def __init__(self, value: np.ndarray, columns: np.ndarray, forcing: np.ndarray):
         self.value, self.columns, self.forcing = value, columns, forcing
 
-    @property
     def finite(self) -> bool:
         return bool(np.isfinite(self.columns).all() and np.isfinite(self.forcing).all())
 
@@ -52,6 +55,12 @@ class Dense(Linear):
 
     def __call__(self, s: np.ndarray) -> np.ndarray:
         return s @ self.columns + self.forcing
+
+    @classmethod
+    def together(cls, points: Sequence[Any]) -> Callable[[np.ndarray], np.ndarray]:
+        columns = np.stack([point.columns for point in points])
+        forcing = np.stack([point.forcing for point in points])
+        return lambda s: s @ columns + forcing
 
 
 class Sparse(Linear):
@@ -63,7 +72,6 @@ class Sparse(Linear):
         self.value, self.colouring = value, colouring
         self.entries, self.forcing = entries, forcing
 
-    @property
     def finite(self) -> bool:
         return bool(np.isfinite(self.entries).all() and np.isfinite(self.forcing).all())
 
@@ -71,7 +79,17 @@ class Sparse(Linear):
         return self.colouring.matrix(self.entries)
 
     def __call__(self, s: np.ndarray) -> np.ndarray:
-        return self.colouring.product(self.entries, s) + self.forcing
+        by_row = self.entries[self.colouring.by_row]
+        return self.colouring.product(by_row, s) + self.forcing
+
+    @classmethod
+    def together(cls, points: Sequence[Any]) -> Callable[[np.ndarray], np.ndarray]:
+        colouring = points[0].colouring
+        if any(point.colouring is not colouring for point in points):
+            return Linear.together(points)
+        entries = np.stack([point.entries for point in points])[:, np.newaxis, colouring.by_row]
+        forcing = np.stack([point.forcing for point in points])
+        return lambda s: colouring.product(entries, s) + forcing
 
 
 class Products(Linear):
@@ -82,3 +100,9 @@ class Products(Linear):
 
     def __call__(self, s: np.ndarray) -> np.ndarray:
         return self.product(s)
+
+
+def together(points: Sequence[Linear]) -> Callable[[np.ndarray], np.ndarray]:
+    """The maps of many points as one, of arrays of shape (points, k, n)."""
+    kinds = {type(point) for point in points}
+    return (kinds.pop() if len(kinds) == 1 else Linear).together(points)

@@ -26,9 +26,11 @@ class BlockNorm:
         n, k: the size of a block, and how many there are beside the states.
         only_states: whether the error test looks at the states alone; Newton's never does.
         multistep: whether the stepper measures its error without solving for it, as BDF does.
+        weight: what the square of a sensitivity's estimated error counts.
     """
 
-    def __init__(self, n: int, k: int, only_states: bool, multistep: bool):
+    def __init__(self, n: int, k: int, only_states: bool, multistep: bool, weight: float = 1.0):
+        self.weight = weight
         self.n, self.k, self.only_states, self.multistep = n, k, only_states, multistep
         self.rejected = self.rejected_by_sensitivity = 0
         self._solved = False
@@ -41,7 +43,8 @@ class BlockNorm:
         self._solved = False
         worst = squares[0]
         if self.k and (newton or not self.only_states):
-            worst = max(worst, 0.5 * (worst + squares[1:].max()))
+            weight = 1.0 if newton else self.weight
+            worst = max(worst, 0.5 * (worst + weight * squares[1:].max()))
         if newton:
             self._refuse()
         else:
@@ -56,6 +59,7 @@ class BlockNorm:
         squares = np.einsum("jn,jn->j", x, x) / self.n
         if self.only_states or not self.k:
             return squares[:1]
+        squares[1:] *= self.weight
         squares[1:] += squares[0]
         squares[1:] *= 0.5
         return squares

@@ -41,8 +41,9 @@ class Colouring:
         self.seeds[self.colour, np.arange(n)] = 1.0
         self.columns = np.repeat(np.arange(n), np.diff(self.pattern.indptr))
         self.groups = self.colour[self.columns]
-        # The entries row by row, and where each row that has some begins.
+        # Entries row by row: which come one after another, and where each row that has some begins.
         self.by_row = np.argsort(self.pattern.indices, kind="stable")
+        self.columns_by_row = self.columns[self.by_row]
         self.filled, self.starts = np.unique(self.pattern.indices[self.by_row], return_index=True)
         self.probe = np.random.default_rng(20).uniform(0.5, 1.5, n)
         self.seeds_and_probe = np.concatenate((self.seeds, self.probe[np.newaxis]))
@@ -63,11 +64,13 @@ class Colouring:
             (entries, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape
         )
 
-    def product(self, entries: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """The matrix with these entries times each row of s, shape (k, n)."""
+    def product(self, by_row: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """The matrix times each vector s[..., :]; its entries are given row by row."""
+        sums = np.add.reduceat(by_row * s[..., self.columns_by_row], self.starts, axis=-1)
+        if self.filled.size == s.shape[-1]:
+            return sums
         out = np.zeros_like(s)
-        terms = (entries * s[:, self.columns])[:, self.by_row]
-        out[:, self.filled] = np.add.reduceat(terms, self.starts, axis=1)
+        out[..., self.filled] = sums
         return out
 
     def lacks(self, entries: np.ndarray, moved: np.ndarray) -> np.ndarray:

@@ -49,9 +49,7 @@ class Convergence:
         left = self.most - self.count
         self.count += 1
         rate = self.rate if self.count > 1 else None
-        if rate is not None and (
-            rate >= 1 or rate**left / (1 - rate) * size > self.tolerance
-        ):
+        if rate is not None and (rate >= 1 or rate**left / (1 - rate) * size > self.tolerance):
             return True
         self.done = size == 0 or (
             self.rate is not None

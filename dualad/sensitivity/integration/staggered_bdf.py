@@ -126,7 +126,7 @@ class StaggeredBDF(Staggered):
         """The linear equations of the sensitivities at the states that were found."""
         n = self.size
         a.linear = self.system.linear(a.t, a.predicted[:n] + a.change[:n])
-        if not a.linear.finite:
+        if not a.linear.finite():
             return False
         if self.iterated(a, a.linear):
             return True
@@ -141,10 +141,7 @@ class StaggeredBDF(Staggered):
         change = np.zeros_like(s)
         goal = Convergence(self.newton_tol, NEWTON, self.linear_rate)
         while goal.count < NEWTON and not goal.done:
-            slopes = linear(s)
-            if not np.isfinite(slopes).all():
-                return False
-            step = self.LU(a.c * slopes - psi - change)
+            step = self.LU(a.c * linear(s) - psi - change)
             if goal.hopeless(largest_row(step / scale)):
                 return False
             s += step

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from .linear import Linear
+from .linear import Linear, together
 from .staggered import Convergence, Staggered, largest_row, root_mean_square
 
 __all__ = ["StaggeredRadau"]
@@ -127,10 +127,14 @@ class StaggeredRadau(Staggered):
         a.Z[:, 0] = Z
         return goal.done
 
+    @staticmethod
+    def mixed(matrix: np.ndarray, stages: np.ndarray) -> np.ndarray:
+        return (matrix @ stages.reshape(3, -1)).reshape(stages.shape)
+
     def newton_step(self: Any, F: np.ndarray, W: np.ndarray, h: float) -> np.ndarray:
         """The change of W, in whose coordinates the three stages are one real and one complex."""
         real, both = self.lus
-        TF = (self.TI @ F.reshape(3, -1)).reshape(F.shape)
+        TF = self.mixed(self.TI, F)
         out = np.empty_like(W)
         out[0] = real(TF[0] - self.MU_REAL / h * W[0])
         pair = both(TF[1] + 1j * TF[2] - self.MU_COMPLEX / h * (W[1] + 1j * W[2]))
@@ -141,7 +145,7 @@ class StaggeredRadau(Staggered):
         """The linear equations of the sensitivities at the stages that were found."""
         y, times = self.y[: self.size], (self.t + a.h * self.C).tolist()
         a.linears = [self.system.linear(times[i], y + a.Z[i, 0]) for i in range(3)]
-        if not all(linear.finite for linear in a.linears):
+        if not all(linear.finite() for linear in a.linears):
             return False
         if self.iterated(a):
             return True
@@ -153,18 +157,14 @@ class StaggeredRadau(Staggered):
     def iterated(self: Any, a: Attempt) -> bool:
         s, Z = self.rows(self.y)[1:], a.Z[:, 1:]
         scale = self.rows(self.atol)[1:] + np.abs(s) * self.rtol[1:, np.newaxis]
-        W, F = np.tensordot(self.TI, Z, 1), np.empty_like(Z)
+        W, slopes = self.mixed(self.TI, Z), together(a.linears)
         goal = Convergence(self.newton_tol, NEWTON, self.linear_rate)
         while goal.count < NEWTON and not goal.done:
-            for i in range(3):
-                F[i] = a.linears[i](s + Z[i])
-            if not np.isfinite(F).all():
-                return False
-            step = self.newton_step(F, W, a.h)
+            step = self.newton_step(slopes(s + Z), W, a.h)
             if goal.hopeless(largest_row(step / scale)):
                 return False
             W += step
-            Z = (self.T @ W.reshape(3, -1)).reshape(W.shape)
+            Z = self.mixed(self.T, W)
         self.linear_rate = goal.rate
         a.Z[:, 1:] = Z
         return goal.done
@@ -173,7 +173,7 @@ class StaggeredRadau(Staggered):
 
     def error(self: Any, a: Attempt, rejected: bool) -> float:
         """The size of the estimated error; after a refused step it is filtered once more."""
-        z, stages = self.rows(self.y), np.tensordot(self.E, a.Z, 1) / a.h
+        z, stages = self.rows(self.y), (self.E @ a.Z.reshape(3, -1)).reshape(a.Z.shape[1:]) / a.h
         error = self.lus[0](self.rows(self.f) + stages)
         scale = self.rows(self.atol) + (
             np.maximum(np.abs(z), np.abs(z + a.Z[2])) * self.rtol[:, np.newaxis]

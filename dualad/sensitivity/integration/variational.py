@@ -83,7 +83,7 @@ class VariationalSystem:
         """y' at (t, y), and the map from sensitivities to their slopes there."""
         self.tangent_calls += 1
         out = self.jacobians.linear(t, y)
-        if not out.finite:
+        if not out.finite():
             assert out.forcing is not None
             # An entry of J that is not finite is one of each parameter.
             lost = np.where(np.isfinite(out.forcing).all(axis=1), 0.0, np.nan)
