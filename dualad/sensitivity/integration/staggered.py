@@ -24,6 +24,10 @@ from .variational import VariationalSystem
 __all__ = ["Convergence", "Staggered"]
 
 
+#: A rate of earlier steps may have grown: it is taken to be at least this.
+LEAST_RATE = 0.05
+
+
 class Convergence:
     """Whether an iteration has come near enough to its limit, from the sizes of its changes.
 
@@ -34,7 +38,8 @@ class Convergence:
     """
 
     def __init__(self, tolerance: float, most: int, rate: float | None = None):
-        self.tolerance, self.most, self.rate = tolerance, most, rate
+        self.tolerance, self.most = tolerance, most
+        self.rate = None if rate is None else max(rate, LEAST_RATE)
         self.last: float | None = None
         self.count = 0
         self.done = False
