@@ -6,7 +6,6 @@ with tangents. Whatever evaluates it in another way, in fewer calls or in none, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
-"""The length of the first step: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
-section II.4, with errors measured as in every later step."""
+"""The length of the first step, with errors measured as in every later one.
+
+Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4.
+"""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class InitialValueProblem:
             Switches(system, (t0, t1)) if watch else None, keep,
             self.option("max_steps", 10**6),
         )  # fmt: skip
-        begun = time.perf_counter()
+        begun, busy = time.perf_counter(), time.process_time()
         try:
             trajectory = run.run(z0)
         except ModelError as error:
@@ -147,7 +147,8 @@ class InitialValueProblem:
             trajectory = run.out
         finally:
             report.close()
-        solved = Solved(self, system, method, run, trajectory, time.perf_counter() - begun)
+        wall, cpu = time.perf_counter() - begun, time.process_time() - busy
+        solved = Solved(self, system, method, run, trajectory, wall, cpu)
         if not trajectory.success:
             solved.gave_up()
         return solved
@@ -200,6 +201,7 @@ class Solved:
     run: Integration
     trajectory: Trajectory
     wall: float
+    cpu: float
 
     def gave_up(self) -> None:
         """What the solver said, how far it came, and what was not finite on the way."""
@@ -228,6 +230,7 @@ class Solved:
             "jacobians": self.system.jacobian_calls,
             "factorisations": self.method.factorisations,
             "wall": self.wall,
+            "cpu": self.cpu,
         }
 
     def split(self, z: Any) -> tuple[np.ndarray, np.ndarray]:

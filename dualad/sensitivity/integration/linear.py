@@ -21,7 +21,7 @@ class Linear:
     """
 
     value: np.ndarray
-    forcing: np.ndarray | None = None
+    forcing: Any = None
 
     def finite(self) -> bool:
         """Whether all of it is."""

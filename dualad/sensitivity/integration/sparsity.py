@@ -41,7 +41,7 @@ class Colouring:
         self.seeds[self.colour, np.arange(n)] = 1.0
         self.columns = np.repeat(np.arange(n), np.diff(self.pattern.indptr))
         self.groups = self.colour[self.columns]
-        # Entries row by row: which come one after another, and where each row that has some begins.
+        # Entries row by row: their order, and where each row that has some begins.
         self.by_row = np.argsort(self.pattern.indices, kind="stable")
         self.columns_by_row = self.columns[self.by_row]
         self.filled, self.starts = np.unique(self.pattern.indices[self.by_row], return_index=True)

@@ -160,7 +160,7 @@ class Method:
         """A stepper that solves for the states and then for each sensitivity."""
         method = self
 
-        class Stepper(self.steps_of[base], base):  # type: ignore[misc, name-defined]
+        class Stepper(self.steps_of[base], base):  # type: ignore[name-defined]
             system, block_norm = method.system, norm
 
             def __init__(
@@ -185,7 +185,6 @@ class Method:
         method, integrate = self, extra("scipy.integrate")
         explicit = hasattr(base, "n_stages") and hasattr(base, "error_estimator_order")
         newton = issubclass(base, (integrate.Radau, integrate.BDF))
-        orders = {integrate.Radau: 3, integrate.BDF: 1}
 
         class Controlled(base):
             def __init__(
@@ -204,7 +203,7 @@ class Method:
                     self.rtol = rtol if even else method.rtol
                     self.atol = Tolerance.of(method.atol, norm)
                 if newton:
-                    solve = self.solve_lu
+                    solve = vars(self)["solve_lu"]
                     self.solve_lu = lambda lu, b: norm.after_solve(solve(lu, b))
 
             def step(self) -> Any:

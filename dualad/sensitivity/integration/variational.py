@@ -84,12 +84,7 @@ class VariationalSystem:
         self.tangent_calls += 1
         out = self.jacobians.linear(t, y)
         if not out.finite():
-            assert out.forcing is not None
-            # An entry of J that is not finite is one of each parameter.
-            lost = np.where(np.isfinite(out.forcing).all(axis=1), 0.0, np.nan)
-            lost = lost if np.isnan(lost).any() else np.full(self.k, np.nan)
-            rows = np.concatenate((out.value[np.newaxis], lost[:, np.newaxis] + out.forcing))
-            self.not_finite = self.describe(t, y, rows)
+            self.not_finite = self.describe(t, y, np.vstack((out.value, out.forcing)))
         return out
 
     @property
@@ -175,7 +170,9 @@ class VariationalSystem:
         if of_f:
             return self.model.not_finite(t, y, self.model.name, of_f)
         finite = np.isfinite(out[1:]).all(axis=1)
-        lost = [f"parameter {n}" for n, ok in zip(self.wrt.names, finite, strict=True) if not ok]
+        # Where none is named, it is an entry of J, which is in the equations of all of them.
+        lost = [n for n, ok in zip(self.wrt.names, finite, strict=True) if not ok]
+        lost = [f"parameter {n}" for n in lost or self.wrt.names]
         return self.model.not_finite(t, y, f"the derivative of {self.model.name}", lost)
 
 
