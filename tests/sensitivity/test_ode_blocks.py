@@ -145,6 +145,8 @@ def test_columns_of_one_colour_share_no_row():
     colour = greedy(pattern)
     for c in range(colour.max() + 1):
         assert pattern[:, colour == c].toarray().sum(axis=1).max() <= 1
+    full = scipy.sparse.csc_matrix(np.ones((400, 400), bool))
+    assert sorted(greedy(full)) == list(range(400))
     band = scipy.sparse.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(50, 50), format="csc")
     assert greedy(band).max() == 2
 

@@ -19,7 +19,7 @@ from .jacobians import dense
 from .model import Model
 from .progress import Progress
 from .question import sensitivity_atol
-from .sparsity import Colouring, found_pattern, given_pattern
+from .sparsity import Colouring, found_pattern, given_pattern, is_sparse
 from .stepper import Method
 from .switches import Switches
 from .times import Moments
@@ -100,6 +100,8 @@ class InitialValueProblem:
         if sparsity is not None and not isinstance(sparsity, str):
             return Colouring(given_pattern(sparsity, n, m))
         pattern = found_pattern(model, self.span.t[0], self.start)
+        if sparsity is None and not is_sparse(pattern):
+            return None
         out = Colouring(given_pattern(pattern, n, m), found=True)
         return out if sparsity is not None or out.pays else None
 

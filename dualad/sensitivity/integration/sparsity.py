@@ -19,7 +19,7 @@ from ..parameters.parameters import ModelParameters
 from .index_sets import Traced
 from .model import Model
 
-__all__ = ["Colouring", "found_pattern", "given_pattern"]
+__all__ = ["Colouring", "found_pattern", "given_pattern", "is_sparse"]
 
 
 class Colouring:
@@ -50,9 +50,8 @@ class Colouring:
 
     @property
     def pays(self) -> bool:
-        """Whether so few entries are left that sparse matrices are the cheaper ones."""
-        n = self.pattern.shape[0]
-        return 4 * self.size < n and 10 * self.pattern.nnz < n * n
+        """Whether so few groups are left that sparse matrices are the cheaper ones."""
+        return 4 * self.size < self.pattern.shape[0]
 
     def entries(self, compressed: np.ndarray) -> np.ndarray:
         """The entries of the pattern, from the derivatives (groups, n) along the groups."""
@@ -81,22 +80,22 @@ class Colouring:
         return np.flatnonzero(abs(moved - np.bincount(rows, terms, n)) > 1e-9 * size)
 
 
+def is_sparse(pattern: Any) -> bool:
+    """Whether so few entries are left that grouping columns is worth while."""
+    n = pattern.shape[0]
+    return 10 * pattern.nnz < n * n
+
+
 def greedy(pattern: Any) -> np.ndarray:
     """A colour for each column, different for columns that share a row; fullest columns first."""
-    by_row = pattern.tocsr()
+    counts = pattern.astype(np.int32)
+    sharing = (counts.T @ counts).tocsr()
     colour = np.full(pattern.shape[1], -1)
-    counts = np.diff(pattern.indptr)
-    for j in np.argsort(-counts, kind="stable"):
-        rows = pattern.indices[pattern.indptr[j] : pattern.indptr[j + 1]]
-        taken = {
-            colour[c]
-            for i in rows
-            for c in by_row.indices[by_row.indptr[i] : by_row.indptr[i + 1]]
-        }
-        free = 0
-        while free in taken:
-            free += 1
-        colour[j] = free
+    for j in np.argsort(-np.diff(pattern.indptr), kind="stable"):
+        near = colour[sharing.indices[sharing.indptr[j] : sharing.indptr[j + 1]]]
+        taken = np.zeros(near.size + 1, bool)
+        taken[near[(near >= 0) & (near < near.size)]] = True
+        colour[j] = np.argmin(taken)
     return colour
 
 
@@ -130,7 +129,7 @@ def found_pattern(model: Model, t: float, y: np.ndarray) -> Any:
     except Exception:
         return numerical_pattern(lambda x: model.slopes(t, x, p), y)
     rows = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
-    columns = np.array([j for s in sets for j in sorted(s)], int)
+    columns = np.concatenate([*sets, np.zeros(0, int)])
     shape = (len(sets), y.size)
     return extra("scipy.sparse").csc_matrix((np.ones(rows.size, bool), (rows, columns)), shape)
 
