@@ -252,10 +252,13 @@ def test_without_dense_output_asking_for_it_is_an_error():
 def test_the_counts_of_the_solver():
     r = ds.ode(chain, [1.0, 0.0], {"a": 1.3, "b": 0.4}, (0.0, 3.0))
     assert r.stats["steps"] == len(r.t) - 1
-    assert r.stats["tangent_rhs"] == 2 * r.stats["rhs"] > 0
+    # Radau evaluates the states at three stages several times, their tangents once.
+    assert r.stats["rhs"] > r.stats["tangent_rhs"] / 2 >= 3 * r.stats["steps"]
     assert r.stats["jacobians"] >= 1
     assert r.stats["factorisations"] >= 2
     assert r.settings["method"] == "Radau"
+    r = ds.ode(chain, [1.0, 0.0], {"a": 1.3, "b": 0.4}, (0.0, 3.0), method="RK45")
+    assert r.stats["tangent_rhs"] == 2 * r.stats["rhs"] > 0
 
 
 def test_sensitivities_cost_few_more_steps_than_the_states_alone():

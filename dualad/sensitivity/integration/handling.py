@@ -9,10 +9,11 @@ import numpy as np
 
 from ..errors import EventError, ModelError, unknown_name
 from ..parameters.parameters import ModelParameters
-from .crossings import Crossings, Step
+from .crossings import Crossings
 from .events import Event, Firing, require_no_zeno
 from .model import Model, plain, sealed
 from .pushing import derivative, pushed
+from .step import Step
 from .stepper import Method
 from .variational import VariationalSystem
 

@@ -102,12 +102,13 @@ def ode(
             default rtol, and atol / pscale_j for the sensitivity by p_j.
         error_control: "full", or "states": sensitivities are left out of the error test.
         pscale: the scale of a parameter, by name; default |p_j|, or 1 where p_j is 0.
-        corrector: how implicit methods solve their equations: "simultaneous" factorises the
-            matrix of the joint system, of size n (1 + k); "staggered" solves its blocks in
-            sequence by one factorisation of size n. Both take the same steps. Default: the
-            cheaper one.
+        corrector: how implicit methods solve their equations: "staggered" solves for the states
+            first and then for each sensitivity, by one factorisation of size n; "simultaneous"
+            for all at once, by one of size n (1 + k). Default: "staggered" for Radau and BDF with
+            their Jacobian by dual numbers or by `jac`, "simultaneous" for others.
         jac: "ad"; a function jac(t, y, p) for df/dy, dense or sparse, which is checked at the
-            start; or None: SciPy differences the right-hand side of the joint system.
+            start and is for Newton's method alone; or None: SciPy differences the right-hand side
+            of the joint system.
         jac_sparsity: the entries of df/dy that may be other than zero, as a matrix; "auto" finds
             them by running rhs on index sets. The linear algebra is sparse then. Default: "auto"
             for a hundred states and more, if few entries are found.

@@ -24,9 +24,11 @@ class TimeSensitivities(Sensitivities):
         S: dy/dp, shape (nt, n, k); also `jacobian`.
         outputs: the names of the n outputs.
         parameters: the k parameters that were differentiated by, with their values.
-        stats: what the solver did: steps, rhs, tangent_rhs, jacobians, factorisations, and wall,
-            the seconds that it took. rhs counts passes of the right-hand side that integrate;
-            each carries k tangents along, which tangent_rhs counts. A Jacobian is one more pass.
+        stats: what the solver did: steps, rhs, tangent_rhs, jacobians, factorisations; and wall
+            and cpu, the seconds that it took. rhs counts the right-hand sides that the method asks
+            for, tangent_rhs those of sensitivities. Explicit methods have k of these with each
+            right-hand side; Radau and BDF evaluate it alone while they solve for the states, and
+            then have one pass with tangents a stage or step.
         settings: method, rtol and atol.
         dense: (y, S) at any times (m,) as (m, n) and (m, n, k); None where it was not kept.
         dt: dt/dp of each time, shape (nt, k), where the times depend on parameters; else None.
