@@ -13,10 +13,10 @@ from ..engine.tree import flatten
 from ..errors import ArgumentError, CompileWarning
 from .backends import checked
 from .captured import Captured, Impurity
-from .numpy_source import NumpySource
+from .numpy_source import Failed, NumpySource
 from .paths import Path, Paths
 from .program import trace
-from .signature import Call, signature
+from .signature import Call, matcher, signature
 from .under import Derivatives, is_staged, top_of
 
 __all__ = ["Compiled", "compile"]
@@ -41,6 +41,8 @@ class Compiled:
         self.function = function
         self._static, self._max_paths, self._backend = static, max_paths, backend
         self._cache: dict[Any, Paths] = {}
+        #: the programs that ran last, where their arguments are plain
+        self._hot: Any = None
         self._derivatives: dict[Any, Derivatives] = {}
         self._captured: Captured | None = None
         self._changes = 0
@@ -59,6 +61,19 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        hot = self._hot
+        if hot is not None and not kwargs:
+            values = hot.match(args)
+            if values is not None and hot.refused is None:
+                captured = self._captured
+                if captured is None or captured.changed() is None:
+                    path = hot.known[0]
+                    out = path.run(*values)
+                    if type(out) is not Failed:
+                        return path.finish(out)
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple, kwargs: dict) -> Any:
         call = signature(args, kwargs, self._static)
         if call.key is None or self._refused is not None:
             return self.function(*args, **kwargs)
@@ -73,7 +88,9 @@ class Compiled:
         elif paths.refused is None:
             path, out = paths.run(call.values)
             if path is not None:
-                return path.tree.unflatten(out)
+                if paths.match is not None:
+                    self._hot = paths
+                return path.finish(out)
             if not paths.may_grow(out):
                 self._warn(paths.refused)
         if paths.refused is not None or self._refused is not None:
@@ -108,6 +125,8 @@ class Compiled:
             if self._captured is None:
                 self._captured = captured
         paths.add(program)
+        if not kwargs and not self._static:
+            paths.match = matcher(args)
         return result
 
     def _refuse(self, paths: Paths, why: str) -> None:
@@ -133,6 +152,7 @@ class Compiled:
                 return
             self._captured = None
             self._cache.clear()
+            self._hot = None
             self._derivatives.clear()
             self._changes += 1
             if self._changes > CHANGES:
@@ -195,6 +215,7 @@ class Compiled:
         """Forget all programs, and whatever kept the function from having one."""
         with self._lock:
             self._cache.clear()
+            self._hot = None
             self._derivatives.clear()
             self._captured, self._refused = None, None
             self._changes, self._warned = 0, False

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from ..engine.guard import has_nan, ignore, restore
-from ..engine.source import Literals, definition
+from ..engine.source import definition
 from ..engine.staged import Guard, Operation, Variable
+from .block_loop import BlockLoop
+from .expressions import Expressions
+from .group import Group
+from .lifetime import Lifetimes, is_large
+from .loop import Loop
+from .loop_source import LoopSource
 from .program import Output, Program
+from .schedule import Piece, scheduled
+from .statements import statements
 
 __all__ = ["Failed", "NumpySource", "same_value"]
 
@@ -42,151 +50,165 @@ OTHERWISE: dict[str, str] = {
 }
 
 
-class NumpySource(Literals):
+#: From how many steps names are used again, so that what they stood for is freed.
+LONG = 100
+
+
+class NumpySource(Expressions):
     """The source of one program, and the function it defines."""
 
     def __init__(self, program: Program):
         super().__init__()
         self.program = program
-        self.helpers: dict[str, Callable[..., Any]] = {}
         self.failures: list[Failed] = []
-        self.names: dict[Variable, str] = {v: f"x{k}" for k, v in enumerate(program.inputs)}
+        self.names.update({v: f"x{k}" for k, v in enumerate(program.inputs)})
         self.lines: list[str] = []
         self._quiet = False
-        for step in program.steps:
-            self._step(step)
-        self._mode(False)
+        self.depth = 1
+        self._rows = 0
+        #: lists of what loops save, by name, and the variables in them
+        self.rows: dict[str, tuple[Variable, ...]] = {}
+        #: names: whose each is, how many there are, and which are free
+        self.owner: dict[str, Variable] = {}
+        self._count, self._unused = 0, list[str]()
+        pieces = scheduled(program)
+        self._is_long = len(pieces) > LONG
+        self.life = Lifetimes(program, pieces)
+        for k, piece in enumerate(pieces):
+            self._piece(piece, k)
+            ended = self.release(k)
+            if ended and k + 1 < len(pieces):
+                self.line(f"del {', '.join(ended)}")
+        self.mode(False)
         self._results()
 
     # --- steps -------------------------------------------------------------------------------
 
-    def _step(self, step: Operation | Guard) -> None:
-        if isinstance(step, Guard):
-            self._line(self._guard(step))
+    def _piece(self, piece: Piece, k: int) -> None:
+        if isinstance(piece, Guard):
+            self.line(self.guard(piece))
             return
-        self._mode(step.quiet)
-        for r in step.results:
-            self.names[r] = f"v{len(self.names) - len(self.program.inputs)}"
-        target = ", ".join(self.names[r] for r in step.results)
-        target += "" if step.is_single or len(step.results) > 1 else ","
-        self._line(f"{target} = {self.expression(step)}")
+        self.mode(piece.quiet)
+        if isinstance(piece, Loop):
+            LoopSource(self, piece).write()
+        elif isinstance(piece, Group):
+            for text in BlockLoop(self, piece).lines:
+                self.line(text)
+        else:
+            assert isinstance(piece, Operation)
+            for text in statements(self, piece, k):
+                self.line(text)
 
-    def _line(self, text: str) -> None:
-        self.lines.append("    " * (2 if self._quiet else 1) + text)
+    def new_name(self, v: Variable) -> str:
+        """Name a variable."""
+        if self._unused:
+            name = self._unused.pop()
+        else:
+            name = f"v{self._count}"
+            self._count += 1
+        self.names[v] = name
+        self.owner[name] = v
+        return name
 
-    def _mode(self, quiet: bool) -> None:
+    def rename(self, r: Variable, x: Variable) -> str:
+        """Give a result the name of an operand that it replaces."""
+        name = self.names[r] = self.names[x]
+        self.owner[name] = r
+        return name
+
+    def release(self, k: int) -> list[str]:
+        """The names of what is not read after the k-th piece; long programs use them again."""
+        ended = [
+            name
+            for v in self.life.dying.pop(k, ())
+            if (name := self.names.get(v)) is not None and self.owner.get(name) is v
+        ]
+        if self._is_long:
+            self._unused += ended
+            return []
+        return [name for name in ended if is_large(self.owner[name])]
+
+    def count_row(self) -> int:
+        """A number for a new list."""
+        self._rows += 1
+        return self._rows - 1
+
+    def line(self, text: str) -> None:
+        """Add a line."""
+        self.lines.append("    " * (self.depth + self._quiet) + text)
+
+    def mode(self, quiet: bool) -> None:
         """Start or end the part that gives no warnings."""
+        pad = "    " * self.depth
         if quiet and not self._quiet:
-            self.lines += ["    token = ignore()", "    try:"]
+            self.lines += [f"{pad}token = ignore()", f"{pad}try:"]
         elif self._quiet and not quiet:
-            self.lines += ["    finally:", "        restore(token)"]
+            self.lines += [f"{pad}finally:", f"{pad}    restore(token)"]
         self._quiet = quiet
 
-    def _guard(self, g: Guard) -> str:
-        v = self.names[g.variable]
-        n = len(self.failures)
+    # --- guards ------------------------------------------------------------------------------
+
+    def failed(self, g: Guard) -> str:
+        """What is given back where a guard does not hold."""
         self.failures.append(Failed(g))
+        return f"failed[{len(self.failures) - 1}]"
+
+    def guard(self, g: Guard) -> str:
+        """A guard as a line."""
+        v = self.names[g.variable]
         if g.question == "bool":
             test = f"not {v}" if g.answer else v
         elif g.question == "has_nan":
-            scalar = not g.variable.is_array and g.variable.dtype == np.float64
-            asked = f"{v} != {v}" if scalar else f"has_nan({v})"
+            asked = self.asks_for_nan(g.variable, v)
             test = f"not ({asked})" if g.answer else asked
         else:
             answer = g.answer if g.question != "value" else self.frozen(g.answer)
-            test = OTHERWISE[g.question].format(v=v, a=self.value(answer))
-        return f"if {test}: return failed[{n}]"
+            test = OTHERWISE[g.question].format(v=v, a=self.parameter(answer))
+        return f"if {test}: return {self.failed(g)}"
+
+    @staticmethod
+    def asks_for_nan(v: Variable, name: str) -> str:
+        """Whether a value holds a NaN: then the sum of its squares is one, and not otherwise."""
+        if v.dtype.kind != "f" or v.dtype.itemsize not in (4, 8) or not v.contiguous:
+            return f"has_nan({name})"
+        if not v.is_array:
+            return f"{name} != {name}"
+        return (
+            f"isnan({name}.dot({name}))"
+            if len(v.shape) == 1
+            else f"isnan(np.vdot({name}, {name}))"
+        )
 
     def frozen(self, x: Any) -> Any:
         """A constant as it is now."""
         return x.copy() if isinstance(x, np.ndarray) else x
 
-    # --- expressions -------------------------------------------------------------------------
-
-    def value(self, x: Any) -> str:
-        """A variable by its name, a constant by value or by name."""
-        if type(x) is Variable:
-            return self.names[x]
-        if isinstance(x, np.ndarray) and x.ndim == 0:
-            return self.named(x)
-        return self.constant(x)
-
-    def named(self, x: Any) -> str:
-        """A constant by name."""
-        if id(x) not in self._by_id:
-            name = f"c{len(self.constants)}"
-            self.constants[name] = x
-            self._by_id[id(x)] = name
-            self._kept.append(x)
-        return self._by_id[id(x)]
-
-    def constant(self, x: Any) -> str:
-        if type(x) is Variable:
-            return self.names[x]
-        if x is None or x is Ellipsis or isinstance(x, (bool, int, float, complex, str)):
-            return super().constant(x) if x is not Ellipsis else "..."
-        if isinstance(x, np.generic):
-            return super().constant(x) if x.dtype.kind in "fciub" else self.named(x)
-        return self.named(x)
-
-    def expression(self, s: Operation) -> str:
-        """The call that an operation is."""
-        primitive = s.primitive
-        names = [self.value(x) for x in s.operands]
-        operator = getattr(primitive, "operator", None)
-        if operator is not None and not s.params:
-            names = [f"({n})" if n.startswith("-") else n for n in names]
-            return f"{operator}{names[0]}" if len(names) == 1 else f" {operator} ".join(names)
-        if primitive.name == "getitem":
-            return f"{names[0]}[{self.brackets(s.params['index'])}]"
-        given = names + [f"{k}={self.parameter(v)}" for k, v in s.params.items()]
-        return f"{self.function(primitive)}({', '.join(given)})"
-
-    def function(self, primitive: Any) -> str:
-        """The function of a primitive by name: NumPy's, or one that the source defines."""
-        impl = primitive.impl
-        name = getattr(impl, "__name__", "")
-        if getattr(np, name, None) is impl:
-            return f"np.{name}"
-        known = re.sub(r"\W", "_", primitive.name)
-        while self.helpers.get(known, impl) is not impl:
-            known += "_"
-        self.helpers[known] = impl
-        return known
-
     # --- results -----------------------------------------------------------------------------
 
     def _results(self) -> None:
         for k, v in self.program.writes:
-            self._line(f"x{k}[...] = {self.names[v]}")
+            self.line(f"x{k}[...] = {self.value(v)}")
         shown: set[Any] = set()
         leaves = [self._output(o, shown) for o in self.program.outputs]
         text = ", ".join(leaves) + ("," if len(leaves) == 1 else "")
-        self._line(f"return ({text})")
+        self.line(f"return ({text})")
 
     def _output(self, o: Output, shown: set[Any]) -> str:
         if type(o.value) is not Variable:
             fresh = isinstance(o.value, np.ndarray)
             return f"{self.named(o.value)}.copy()" if fresh else self.value(o.value)
         v = o.value
-        roots = self.roots(v)
-        shared = any(r in self.program.inputs for r in roots) or bool(roots & shown)
+        roots = self.life.roots(v)
+        shared = any(r in self.program.inputs or self._is_broadcast(r) for r in roots)
+        shared = shared or bool(roots & shown)
         shown |= roots
         return (
             f"{self.names[v]}.copy()" if v.is_array and shared and not o.is_view else self.names[v]
         )
 
-    def roots(self, v: Variable) -> set[Variable]:
-        """The variables whose memory a variable may lie in."""
-        found, todo = {v}, [v]
-        made = {r: s for s in self.program.operations for r in s.results}
-        while todo:
-            s = made.get(todo.pop())
-            for a in () if s is None else s.aliases:
-                if a not in found:
-                    found.add(a)
-                    todo.append(a)
-        return found
+    def _is_broadcast(self, v: Variable) -> bool:
+        maker = self.life.made.get(v)
+        return type(maker) is Operation and maker.primitive.name == "broadcast_to"
 
     # --- what comes of it --------------------------------------------------------------------
 
@@ -216,6 +238,7 @@ class NumpySource(Literals):
         scope: dict[str, Any] = {
             **self.helpers, **self.constants, "np": np, "has_nan": has_nan, "ignore": ignore,
             "restore": restore, "same_value": same_value, "failed": self.failures,
+            "isnan": isnan,
         }  # fmt: skip
         text = "\n".join([f"def {name}({inputs}):", *self.lines])
         exec(compile(text, f"<{name}>", "exec"), scope)
@@ -229,4 +252,7 @@ def _origin(impl: Any) -> str:
 def _shown(name: str, a: Any) -> str:
     if isinstance(a, np.ndarray) and a.size > 32:
         return f"...  # {name}: {a.dtype.name}[{','.join(map(str, a.shape))}]"
-    return f"np.array({a.tolist()!r}, {a.dtype.name!r})" if isinstance(a, np.ndarray) else repr(a)
+    if isinstance(a, np.ndarray):
+        dtype = "" if a.dtype == np.float64 else f", {a.dtype.name!r}"
+        return f"np.array({a.tolist()!r}{dtype})"
+    return repr(a)

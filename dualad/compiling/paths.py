@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from ..engine.staged import Guard
+from ..engine.tree import LEAF_TREE
 from .backends import runner
 from .numpy_source import Failed
-from .passes import simplified
+from .passes import simplified, without_dead_code, without_repetition
 from .program import Program
+from .rolling import rolled
 
 __all__ = ["Path", "Paths"]
 
+FIRST = operator.itemgetter(0)
 #: Questions whose answers hardly ever come again: how often one of them may fail.
 EXACT = {"value": 3, "float": 3, "complex": 3}
 WHY = {
@@ -28,27 +32,30 @@ WHY = {
 class Path:
     """One program of a function; what runs it is made when it is first run."""
 
-    __slots__ = ("_run", "backend", "program", "traced", "tree")
+    __slots__ = ("backend", "finish", "program", "run", "traced")
+
+    #: the function of the input values; it gives the leaves of the result, or a Failed
+    run: Callable[..., Any]
+    #: the result from its leaves
+    finish: Callable[[Any], Any]
 
     def __init__(self, traced: Program, backend: str):
         self.traced = traced
         self.backend = backend
         self.program: Program | None = None
-        self.tree = traced.tree
-        self._run: Callable[..., Any] | None = None
+        self.finish = FIRST if traced.tree is LEAF_TREE else traced.tree.unflatten
+        self.run = self._first_run
 
     def simplified(self) -> Program:
         """The program after all passes."""
         if self.program is None:
-            self.program = simplified(self.traced)
+            short = without_dead_code(without_repetition(self.traced))
+            self.program = simplified(rolled(short))
         return self.program
 
-    @property
-    def run(self) -> Callable[..., Any]:
-        """The function of the input values; it gives the leaves of the result, or a Failed."""
-        if self._run is None:
-            self._run = runner(self.simplified(), self.backend)
-        return self._run
+    def _first_run(self, *values: Any) -> Any:
+        self.run = runner(self.simplified(), self.backend)
+        return self.run(*values)
 
 
 class Paths:
@@ -58,6 +65,8 @@ class Paths:
         self.most = most
         self.backend = backend
         self.known: list[Path] = []
+        #: for plain arguments: see `matcher`
+        self.match: Callable[[tuple], tuple | None] | None = None
         self.failed: Counter[tuple[str, str]] = Counter()
         #: why these arguments run without a program
         self.refused: str | None = None

@@ -22,8 +22,11 @@ from ..engine.staged import (
 )
 from ..engine.traced import Buffer, TracedArray
 from ..engine.tree import Tree, flatten
+from .loop import Loop
 
-__all__ = ["Output", "Program", "trace", "variables_of"]
+__all__ = ["Output", "Program", "Step", "is_basic", "trace", "variables_of"]
+
+Step = Operation | Guard | Loop
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Program:
     """Straight-line code: steps from inputs to outputs."""
 
     inputs: tuple[Variable, ...]
-    steps: tuple[Operation | Guard, ...]
+    steps: tuple[Step, ...]
     outputs: tuple[Output, ...]
     tree: Tree
     #: (input, variable): what the function wrote into an argument
@@ -55,9 +58,9 @@ class Program:
     @property
     def guards(self) -> list[Guard]:
         """What is asked while the program runs."""
-        return [s for s in self.steps if type(s) is Guard]
+        return [s for s in self.steps if isinstance(s, Guard)]
 
-    def with_steps(self, steps: Sequence[Operation | Guard]) -> Program:
+    def with_steps(self, steps: Sequence[Step]) -> Program:
         """The same program by other steps."""
         return replace(self, steps=tuple(steps))
 
@@ -67,10 +70,14 @@ class Program:
         return wanted + [v for _, v in self.writes]
 
 
-def variables_of(operation: Operation) -> list[Variable]:
-    """The variables that an operation reads, also inside of its parameters."""
+def variables_of(step: Any) -> list[Variable]:
+    """The variables that a step reads, also inside of its parameters."""
+    if isinstance(step, Guard):
+        return [step.variable]
+    if isinstance(step, Loop):
+        return step.reads()
     found: list[Variable] = []
-    for x in (*operation.operands, *operation.params.values()):
+    for x in (*step.operands, *step.params.values()):
         _collect(x, found)
     return found
 
@@ -81,6 +88,19 @@ def _collect(x: Any, found: list[Variable]) -> None:
     elif type(x) in (tuple, list):
         for v in x:
             _collect(v, found)
+    elif type(x) is slice:
+        found += [v for v in (x.start, x.stop, x.step) if type(v) is Variable]
+
+
+def is_basic(index: tuple) -> bool:
+    """Whether an index is of numbers and slices alone."""
+    return all(
+        k is None
+        or k is Ellipsis
+        or type(k) in (int, slice)
+        or (type(k) is Variable and not k.is_array)
+        for k in index
+    )
 
 
 def trace(

@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.traced import TracedArray
 from ..engine.tree import flatten
 
-__all__ = ["Call", "signature"]
+__all__ = ["Call", "matcher", "signature"]
 
 F64 = np.dtype(np.float64)
 NUMBERS = (float, np.float64)
@@ -28,6 +28,33 @@ class Call:
         self.has_traced = has_traced
 
 
+def matcher(args: tuple) -> Callable[[tuple], tuple | None] | None:
+    """A function that gives the values of arguments of the same kinds as these, None for others.
+
+    It is written for the kinds, because every call asks it. There is none but for plain arguments.
+    """
+    lines, given = [], []
+    for k, a in enumerate(args):
+        t = type(a)
+        if t is np.ndarray and a.dtype is F64 and a.flags.c_contiguous:
+            test = f"type(a{k}) is not ndarray or a{k}.shape != {a.shape}"
+            test += f" or a{k}.dtype is not F64"
+            lines.append(test if a.ndim == 0 else f"{test} or not a{k}.flags.c_contiguous")
+            given.append(f"a{k}")
+        elif t is float or t is np.float64:
+            lines.append(f"type(a{k}) is not {t.__name__}")
+            given.append(f"float64(a{k})" if t is float else f"a{k}")
+        else:
+            return None
+    names = "".join(f"a{k}, " for k in range(len(args)))
+    text = f"def match(args):\n    if len(args) != {len(args)}: return None\n"
+    text += f"    ({names}) = args\n" if args else ""
+    text += "".join(f"    if {test}: return None\n" for test in lines)
+    scope: dict[str, Any] = {"ndarray": np.ndarray, "F64": F64, "float64": np.float64}
+    exec(f"{text}    return ({''.join(f'{g}, ' for g in given)})", scope)
+    return scope["match"]
+
+
 def _plain_arguments(values: list) -> tuple[tuple, dict]:
     return tuple(values), {}
 
@@ -40,7 +67,7 @@ def signature(args: tuple, kwargs: dict, static: frozenset = frozenset()) -> Cal
     values: list[Any] = []
     for a in args:
         t = type(a)
-        if t is np.ndarray and a.dtype is F64 and a.flags.c_contiguous and a.flags.writeable:
+        if t is np.ndarray and a.dtype is F64 and a.flags.c_contiguous:
             key.append(a.shape)
             values.append(a)
         elif t is float:
@@ -100,7 +127,7 @@ def _leaf(x: Any) -> tuple[Any, Any]:
     if t is np.ndarray and x.dtype.kind in "fciub":
         flags = x.flags
         lies = "C" if flags.c_contiguous else "F" if flags.f_contiguous else x.strides
-        return (x.shape, x.dtype.str, lies, flags.writeable), x
+        return (x.shape, x.dtype.str, lies), x
     if t is float:
         return float, np.float64(x)
     if t is complex:

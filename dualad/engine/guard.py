@@ -30,6 +30,10 @@ float64 = np.float64
 
 #: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths.
 ignore: Callable[[], Any]
+#: An object that is another one where NumPy's error state is.
+error_state: Callable[[], Any]
+#: The last state that `is_quiet` was asked about, and its answer.
+_asked: list[Any] = [None, False]
 restore: Callable[[Any], Any]
 
 try:
@@ -38,14 +42,19 @@ try:
 except ImportError:
     ignore = partial(np.seterr, all="ignore")
     restore = lambda old: np.seterr(**old)  # noqa: E731
+    error_state = object
 else:
     ignore = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
     restore = _extobj_contextvar.reset
+    error_state = _extobj_contextvar.get
 
 
 def is_quiet() -> bool:
     """Whether NumPy gives no warnings here."""
-    return set(np.geterr().values()) == {"ignore"}
+    state = error_state()
+    if state is not _asked[0]:
+        _asked[:] = state, set(np.geterr().values()) == {"ignore"}
+    return _asked[1]
 
 
 def quiet() -> Any:

@@ -35,7 +35,7 @@ __all__ = [
 class Variable:
     """A value of a program: its shape and dtype, and by which name it is printed."""
 
-    __slots__ = ("dtype", "is_array", "number", "shape")
+    __slots__ = ("contiguous", "dtype", "is_array", "number", "shape")
 
     def __init__(self, value: Any, number: float):
         known = value if hasattr(value, "dtype") else np.asarray(value)
@@ -43,7 +43,16 @@ class Variable:
         self.dtype: np.dtype = known.dtype
         #: an ndarray, and no NumPy scalar
         self.is_array = isinstance(value, np.ndarray)
+        #: whether its entries lie in memory in C order without gaps
+        self.contiguous: bool = not self.is_array or value.flags.c_contiguous
         self.number = number
+
+    def another(self) -> Variable:
+        """A new variable of the same kind."""
+        new = object.__new__(Variable)
+        new.shape, new.dtype, new.number = self.shape, self.dtype, self.number
+        new.is_array, new.contiguous = self.is_array, self.contiguous
+        return new
 
     @property
     def size(self) -> int:
@@ -277,29 +286,34 @@ def record(
     level: Level, primitive: Any, args: tuple, params: dict, values: tuple, out: Any
 ) -> Any:
     """Write an operation down, and give its result as staged values."""
-    single = not isinstance(out, tuple)
-    outs = (out,) if single else out
-    for o in outs:
-        if not isinstance(o, (np.ndarray, np.generic, bool, int, float, complex)):
-            raise Untraceable(f"{primitive.name} gives a {type(o).__name__}")
-    k = len(level.tape)
-    results = tuple([Variable(o, k + j / len(outs)) for j, o in enumerate(outs)])
+    tape, k = level.tape, len(level.tape)
     operands = tuple([_operand(level, a) for a in args])
-    shared = [
-        o
-        for o, v in zip(operands, values, strict=True)
-        if type(o) is Variable and any(_share(v, r) for r in outs)
-    ]
-    kept = {n: _inside(v, lambda x: _operand(level, x)) for n, v in params.items()}
-    level.tape.append(
-        Operation(primitive, operands, kept, results, single, is_quiet(), tuple(shared))
+    if params:
+        params = {n: _inside(v, lambda x: _operand(level, x)) for n, v in params.items()}
+    if not isinstance(out, tuple):
+        result = Variable(_checked(out, primitive), k)
+        plain = isinstance(primitive, Elementwise)  # the result is in new memory
+        shared = () if plain else _sharing(operands, values, (out,))
+        tape.append(Operation(primitive, operands, params, (result,), True, is_quiet(), shared))
+        if not plain and result.is_array and decides_shape(primitive):
+            tape.append(Guard(result, "shape", result.shape, caller()))
+        return staged(level, out, result)
+    results = tuple(
+        [Variable(_checked(o, primitive), k + j / len(out)) for j, o in enumerate(out)]
     )
+    shared = _sharing(operands, values, out)
+    tape.append(Operation(primitive, operands, params, results, False, is_quiet(), shared))
     if decides_shape(primitive):
-        for r in results:
-            if r.is_array:
-                level.tape.append(Guard(r, "shape", r.shape, caller()))
-    made = [staged(level, o, r) for o, r in zip(outs, results, strict=True)]
-    return made[0] if single else type(out)(made) if type(out) is tuple else out._make(made)
+        tape += [Guard(r, "shape", r.shape, caller()) for r in results if r.is_array]
+    made = [staged(level, o, r) for o, r in zip(out, results, strict=True)]
+    return type(out)(made) if type(out) is tuple else out._make(made)  # type: ignore[attr-defined]
+
+
+def _checked(out: Any, primitive: Any) -> Any:
+    """A result that can be a variable."""
+    if isinstance(out, (np.ndarray, np.generic, bool, int, float, complex)):
+        return out
+    raise Untraceable(f"{primitive.name} gives a {type(out).__name__}")
 
 
 def decides_shape(primitive: Any) -> bool:
@@ -309,8 +323,17 @@ def decides_shape(primitive: Any) -> bool:
     return not isinstance(primitive, (Elementwise, Linear))
 
 
-def _share(a: Any, b: Any) -> bool:
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+def _sharing(operands: tuple, values: tuple, outs: tuple) -> tuple[Variable, ...]:
+    """The operands whose memory a result lies in."""
+    return tuple(
+        [
+            x
+            for x, v in zip(operands, values, strict=True)
+            if type(x) is Variable
+            and type(v) is np.ndarray
+            and any(type(o) is np.ndarray and np.may_share_memory(v, o) for o in outs)
+        ]
+    )
 
 
 def caller() -> str:

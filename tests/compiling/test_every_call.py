@@ -19,7 +19,7 @@ import dualad.scipy.special
 from dualad.errors import CompileWarning
 
 ROWS = json.loads(
-    (Path(__file__).parents[1] / "coverage" / "calls.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "covered" / "calls.json").read_text(encoding="utf-8")
 )
 CALLS = [r for r in ROWS if r["differentiable"] and "call" in r]
 #: Names that have no rule, and calls that make plain arrays of traced numbers.

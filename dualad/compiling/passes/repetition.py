@@ -1,4 +1,4 @@
-"""Passes over programs: what is computed twice, and what nobody asks for, is left out."""
+"""What is computed twice is computed once, and what is asked twice is asked once."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.staged import Guard, Operation, Variable
-from .program import Output, Program, variables_of
+from ...engine.staged import Guard, Operation, Variable
+from ..program import Program
+from .rewriting import outputs_by, renamed
 
-__all__ = ["simplified", "without_dead_code", "without_repetition"]
-
-
-def simplified(program: Program) -> Program:
-    """The program after all passes."""
-    return without_dead_code(without_repetition(program))
+__all__ = ["without_repetition"]
 
 
 def without_repetition(program: Program) -> Program:
@@ -39,35 +35,9 @@ def without_repetition(program: Program) -> Program:
         if key is not None:
             known[key] = operation.results
         steps.append(operation)
-    outputs = _outputs(program, same)
+    outputs = outputs_by(program, same)
     writes = tuple([(k, same.get(v, v)) for k, v in program.writes])
     return Program(program.inputs, tuple(steps), outputs, program.tree, writes, program.notes)
-
-
-def _outputs(program: Program, same: dict[Variable, Variable]) -> tuple[Output, ...]:
-    return tuple(
-        [
-            Output(same.get(o.value, o.value), o.is_view) if type(o.value) is Variable else o
-            for o in program.outputs
-        ]
-    )
-
-
-def renamed(operation: Operation, names: dict[Variable, Variable]) -> Operation:
-    """The operation on other variables."""
-    if not names:
-        return operation
-
-    def new(x: Any) -> Any:
-        if type(x) is Variable:
-            return names.get(x, x)
-        return type(x)([new(v) for v in x]) if type(x) in (tuple, list) else x
-
-    return operation._replace(
-        operands=new(operation.operands),
-        params={k: new(v) for k, v in operation.params.items()},
-        aliases=new(operation.aliases),
-    )
 
 
 def _key(operation: Operation) -> Any:
@@ -94,18 +64,3 @@ def _same(x: Any) -> Any:
     if type(x) in (float, np.float64):
         return (type(x), np.float64(x).tobytes())  # -0.0 is not 0.0
     return x if type(x) is Variable else (type(x), x)
-
-
-def without_dead_code(program: Program) -> Program:
-    """Without the operations whose results nobody reads."""
-    needed = set(program.results())
-    steps: list[Operation | Guard] = []
-    for s in reversed(program.steps):
-        if isinstance(s, Guard):
-            needed.add(s.variable)
-        elif not any(r in needed for r in s.results):
-            continue
-        else:
-            needed.update(variables_of(s))
-        steps.append(s)
-    return program.with_steps(steps[::-1])
