@@ -29,12 +29,12 @@ from .arithmetic import JIT, Machine, Real
 
 __all__ = ["FUNCTIONS", "Function"]
 
-CODY_WAITE = "Cody and Waite (1980)"
-FDLIBM = "fdlibm"
-MOSHIER = "Moshier (1989)"
-LAFRAMBOISE = "Shepherd and Laframboise (1981)"
-DEKKER = "Dekker (1971)"
-EXACT = "exact"
+CODY_WAITE = "Cody and Waite, 1980"
+FDLIBM = "K. C. Ng's fdlibm, 1993"
+MOSHIER = "Moshier, 1989"
+LAFRAMBOISE = "Shepherd and Laframboise, 1981"
+DEKKER = "Dekker, 1971"
+EXACT = "the processor"
 WORK = "compiling to machine code"
 
 
