@@ -10,7 +10,7 @@ from typing import Any
 
 from ..engine.staged import Guard
 from ..engine.tree import LEAF_TREE
-from .backends import runner
+from .backends import prefers_loops, runner
 from .numpy_source import Failed
 from .passes import simplified, without_dead_code, without_repetition
 from .program import Program
@@ -50,7 +50,9 @@ class Path:
         """The program after all passes."""
         if self.program is None:
             short = without_dead_code(without_repetition(self.traced))
-            self.program = simplified(rolled(short))
+            self.program = simplified(
+                rolled(short) if prefers_loops(short, self.backend) else short
+            )
         return self.program
 
     def _first_run(self, *values: Any) -> Any:
