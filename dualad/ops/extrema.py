@@ -10,8 +10,10 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Composite
 from ..engine.traced import raw
+from .indexing import getitem
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks
+from .structure import reshape
 
 __all__ = ["maximum_of", "minimum_of"]
 
@@ -19,25 +21,26 @@ __all__ = ["maximum_of", "minimum_of"]
 def _extremum_rule(t: Any, out: Any, x: Any, axes: tuple) -> Any:
     """The mean tangent of all entries that attain the extremum."""
     hit = x == unreduced(out, x.shape, axes)
-    if type(hit) is np.ndarray and _is_unique(hit, raw(out)):
-        return np.reshape(t[_places(hit, axes)], out.shape)
     count = np.maximum(np.sum(hit, axis=axes), 1)
     return np.sum(np.where(hit, t, 0), axis=axes) / count
 
 
-def _is_unique(hit: np.ndarray, out: Any) -> bool:
-    """Whether each extremum is attained once (a NaN is attained nowhere)."""
-    return np.count_nonzero(hit) == out.size and bool(np.all(out == out))
-
-
-def _places(hit: np.ndarray, axes: tuple) -> tuple:
-    """The index of the hits in the order of the axes that are kept."""
-    if hit.ndim == 1:
-        return (np.flatnonzero(hit),)
-    order = (*(k for k in range(hit.ndim) if k not in axes), *axes)
-    moved = np.transpose(hit, order)
-    index = np.unravel_index(np.flatnonzero(moved), moved.shape)
-    return tuple(index[order.index(k)] for k in range(hit.ndim))
+def _chosen(a: Any, ufunc: np.ufunc, axes: tuple) -> Any:
+    """The extrema as entries of a, which takes no rule; None where one is not attained once."""
+    x = raw(a)
+    if type(x) is not np.ndarray or x.shape != a.shape or x.size == 0:
+        return None
+    out = ufunc.reduce(x, axis=axes, keepdims=True)
+    hit = x == out
+    if np.count_nonzero(hit) != out.size or np.any(out != out):  # a NaN is attained nowhere
+        return None
+    if out.size == 1 and len(axes) == x.ndim:
+        return getitem(a, index=tuple(map(int, np.unravel_index(hit.argmax(), x.shape))))
+    kept_axes = [k for k in range(x.ndim) if k not in axes]
+    order = (*kept_axes, *axes)
+    places = np.nonzero(hit.transpose(order))
+    entries = getitem(a, index=tuple([places[order.index(k)] for k in range(x.ndim)]))
+    return reshape(entries, shape=tuple([x.shape[k] for k in kept_axes]))
 
 
 def _extremum(ufunc: np.ufunc, name: str) -> Composite:
@@ -77,7 +80,9 @@ def _reduce_extremum(
         rest = tuple(n for k, n in enumerate(a.shape) if k not in axes)
         result = np.zeros(rest, a.dtype) + initial
     else:
-        result = primitive(a, axes=axes)
+        result = _chosen(a, pair, axes)
+        if result is None:
+            result = primitive(a, axes=axes)
         if given(initial):
             result = pair(result, initial)
     return finish(result, a, axes, keepdims, out)
