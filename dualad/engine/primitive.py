@@ -313,6 +313,8 @@ class Linear(Primitive):
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
+    quick:      (tangent, **params): the operation on a plain tangent up to rounding, where that
+                is quicker than what the value of the function is computed by; else None.
     """
 
     family = "linear"
@@ -329,6 +331,7 @@ class Linear(Primitive):
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
+        quick: Callable[..., Any] | None = None,
         name: str | None = None,
     ):
         super().__init__(impl, name)
@@ -341,6 +344,7 @@ class Linear(Primitive):
         self.show = show
         self.add_into = add_into
         self.transpose_all = transpose_all
+        self.quick = quick
 
     def movable(self, n: int) -> list[bool]:
         """For each of n arguments whether the operation has a transpose in it."""
@@ -361,7 +365,8 @@ class Linear(Primitive):
             ]
             return fit(self(*moved, **params), out)
         if len(args) == 1 and tangents[0] is not None:
-            return fit(self(tangents[0], **params), out)
+            t = None if self.quick is None else self.quick(tangents[0], **params)
+            return fit(self(tangents[0], **params) if t is None else t, out)
         total = self.rule(tangents, out, args, params)
         return None if total is None else fit(total, out)
 
