@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
-from .blocks import LARGE, blockwise, blockwise_pull
+from .blocks import blockwise, blockwise_pull
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
+from .memory import LARGE, large_result
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -67,6 +68,7 @@ SCOPE: dict[str, Any] = {
     "has_nan": has_nan,
     "ignore": ignore,
     "kept": kept,
+    "large_result": large_result,
     "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
@@ -209,7 +211,7 @@ class _Writer:
             self.rules[name] = rule
             plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
             lines += [
-                f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",
+                f"if type({first}) is ndarray and {self.large(blocked, first)}{plain}:",
                 f"    L = {owner}.level",
                 f"    pair = {name}(L, {', '.join(given)})",
                 "    if pair is not None:",
@@ -219,6 +221,26 @@ class _Writer:
                 "        return r",
             ]
         return lines
+
+    @staticmethod
+    def large(names: Any, first: str) -> str:
+        """The condition that one of the operands is large, where the first one is an array."""
+        other = [n for n in names if n in "xy" and n != first]
+        more = "".join(f" or type({n}) is ndarray and {n}.size >= LARGE" for n in other)
+        return f"({first}.size >= LARGE{more})"
+
+    def value(self, active: str) -> list[str]:
+        """Lines that compute the result, a large one in memory of the pool."""
+        kind = f"{'d' * self.arity}->d"
+        if self.p.operator == "**" or kind not in getattr(self.p.impl, "types", ()):
+            return [f"out = {self.call}"]  # ** is not always the ufunc
+        names = "xy"[: self.arity]
+        return [
+            f"if type({active[0]}) is ndarray and {self.large(names, active[0])}:",
+            f"    out = large_result(F, {', '.join(names)})",
+            "else:",
+            f"    out = {self.call}",
+        ]
 
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
@@ -239,7 +261,7 @@ class _Writer:
             f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
         )
         lines = [
-            f"out = {self.call}",
+            *self.value(active),
             f"L = {owner}.level",
             f"if ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays}):",
             "    r = L.new(Recorded)",

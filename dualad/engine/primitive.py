@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .guard import has_nan, quiet
+from .memory import LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
 from .traced import Spec, TracedArray, spec_of
@@ -441,6 +442,8 @@ def add_all(a: Any, b: Any) -> Any:
         return b if a is None else a
     if isinstance(a, tuple):
         return tuple(add_all(p, q) for p, q in zip(a, b, strict=True))
+    if type(a) is np.ndarray and a.size >= LARGE:
+        return large_result(np.add, a, b)
     return a + b
 
 

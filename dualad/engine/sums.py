@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import LARGE
 from .guard import ignore, restore
+from .memory import F64, LARGE
 
 __all__ = ["quick_sum"]
 
@@ -22,8 +22,6 @@ __all__ = ["quick_sum"]
 SHORT = 64
 #: Up to how long a row that is added to others is short.
 NARROW = 256
-
-F64 = np.dtype(np.float64)
 
 
 def quick_sum(x: Any, axes: tuple[int, ...]) -> Any:
@@ -49,7 +47,7 @@ def quick_sum(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _of_broadcast(x: np.ndarray, axes: tuple[int, ...]) -> Any:
-    """An array that repeats one entry along some of the axes: that entry, as often as it stands."""
+    """An array that repeats its entries along some of the axes: each once, times their number."""
     repeated = [k for k in axes if x.strides[k] == 0]
     if not repeated:
         return None

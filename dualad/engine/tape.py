@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import LARGE, added
+from .blocks import added, blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
+from .memory import LARGE, large_copy
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
@@ -63,7 +64,7 @@ def copied(array: np.ndarray) -> np.ndarray:
     Its entries lie in memory as those of the array: that decides which reshapes are views.
     """
     if 0 not in array.strides:
-        return array.copy(order="K")
+        return large_copy(array)
     one = array[tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])]
     return np.broadcast_to(one.copy(), array.shape)
 
@@ -117,10 +118,22 @@ def pull_elementwise(
             if type(d) is float and d == -1.0:
                 add_cotangent(g, i, -unfit(ct, like[k]))
                 continue
-            share = None if product is not multiply else summed_product(ct, d, like[k])
+            if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
+                s = g[i]
+                total = _product(ct, s, d) if ct.shape == like[k].shape else None
+                if total is not None:
+                    g[i] = total
+                    continue
+                share = summed_product(ct, d, like[k])
+            else:
+                share = None
             if share is None:
                 share = scaled(ct, conjugate(d), primitive, product)
             add_cotangent(g, i, unfit(share, like[k]))
+
+
+#: c * d added to what has come so far, by blocks.
+_product: Any = blockwise_pull({}, "c * d", "+", ["d"], [])
 
 
 def summed_product(ct: Any, d: Any, like: Spec) -> Any:
@@ -129,8 +142,6 @@ def summed_product(ct: Any, d: Any, like: Spec) -> Any:
     None where the arrays are not plain float64 of one shape, or the last axis is summed, over
     which NumPy adds in pairs, with less rounding error.
     """
-    if type(ct) is not np.ndarray or type(d) is not np.ndarray or ct.size < LARGE:
-        return None
     shape, last = ct.shape, ct.ndim - 1
     if d.shape != shape or like.shape == shape or len(like.shape) != ct.ndim:
         return None
