@@ -69,7 +69,7 @@ def laid_out(block: int, *arrays: Any) -> tuple | None:
     for a in arrays:
         if not (a.flags.c_contiguous or 0 in a.strides):
             return None
-    shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    shape = np.broadcast(*arrays).shape
     row = math.prod(shape[1:])  # of an axis that is cut as it is
     if row > TOGETHER or shape[0] * row < LARGE:
         return None

@@ -131,14 +131,17 @@ def large_copy(array: np.ndarray) -> np.ndarray:
 def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
     """A ufunc of arrays and numbers, its result in memory of the pool where that is float64."""
     shape: tuple[int, ...] = ()
+    alike = True
     for a in operands:
         if type(a) is np.ndarray:
             if a.dtype is not F64 or not a.flags.c_contiguous:
                 return ufunc(*operands)
             if a.shape != shape:
-                shape = np.broadcast_shapes(a.shape, shape) if shape else a.shape
+                alike, shape = alike and not shape, a.shape
         elif type(a) not in NUMBERS:
             return ufunc(*operands)
+    if not alike:
+        shape = np.broadcast(*operands).shape
     return ufunc(*operands, out=POOL.lend(shape))
 
 

@@ -178,8 +178,7 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
                 continue
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
         share = unfit(transpose(ct, *args, **params), like[k])
-        s = g[i]
-        g[i] = share if s is None else s + share
+        add_cotangent(g, i, share)
 
 
 def add_in_place(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,6 @@ from ..engine.traced import raw
 from .indexing import getitem
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks
-from .structure import reshape
 
 __all__ = ["maximum_of", "minimum_of"]
 
@@ -34,13 +34,26 @@ def _chosen(a: Any, ufunc: np.ufunc, axes: tuple) -> Any:
     hit = x == out
     if np.count_nonzero(hit) != out.size or np.any(out != out):  # a NaN is attained nowhere
         return None
-    if out.size == 1 and len(axes) == x.ndim:
+    if len(axes) == x.ndim:
         return getitem(a, index=tuple(map(int, np.unravel_index(hit.argmax(), x.shape))))
-    kept_axes = [k for k in range(x.ndim) if k not in axes]
-    order = (*kept_axes, *axes)
-    places = np.nonzero(hit.transpose(order))
-    entries = getitem(a, index=tuple([places[order.index(k)] for k in range(x.ndim)]))
-    return reshape(entries, shape=tuple([x.shape[k] for k in kept_axes]))
+    return getitem(a, index=_places(hit, axes))
+
+
+def _places(hit: np.ndarray, axes: tuple) -> tuple:
+    """The index of the hits, one along the axes to reduce, in the shape of the others."""
+    kept_axes = [k for k in range(hit.ndim) if k not in axes]
+    shape = [hit.shape[k] for k in kept_axes]
+    if len(axes) > 1:
+        order = (*kept_axes, *axes)
+        found = np.nonzero(hit.transpose(order))
+        return tuple([found[order.index(k)].reshape(shape) for k in range(hit.ndim)])
+    flat, (axis,) = np.flatnonzero(hit), axes
+    n, after = hit.shape[axis], math.prod(hit.shape[axis + 1 :])
+    place = flat // after % n if after > 1 else flat % n
+    if after > 1:  # the hits come in the order of the array: each to where its row ends up
+        place[flat // (n * after) * after + flat % after] = place.copy()
+    index = [np.arange(shape[0])] if len(shape) == 1 else np.ogrid[tuple(map(slice, shape))]
+    return (*index[:axis], place.reshape(shape), *index[axis:])
 
 
 def _extremum(ufunc: np.ufunc, name: str) -> Composite:
