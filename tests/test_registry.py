@@ -350,6 +350,7 @@ STATED = {
         "twice",
     },
     Linear: {
+        "quick",
         "transposes",
         "transpose_all",
         "rules",

@@ -209,9 +209,12 @@ class _Writer:
                 continue
             name = f"blocks_{active}_{form}"
             self.rules[name] = rule
-            plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
+            large = f"{first}.size >= LARGE"
+            if len(active) == 2 or form == "array":
+                large = f"({large} or {'y' if first == 'x' else 'x'}.size >= LARGE)"
+            kind = "" if not constants else f"T is {'not ' if numbers else ''}ndarray and "
             lines += [
-                f"if type({first}) is ndarray and {self.large(blocked, first)}{plain}:",
+                f"if {kind}type({first}) is ndarray and {large}:",
                 f"    L = {owner}.level",
                 f"    pair = {name}(L, {', '.join(given)})",
                 "    if pair is not None:",
@@ -222,25 +225,43 @@ class _Writer:
             ]
         return lines
 
-    @staticmethod
-    def large(names: Any, first: str) -> str:
-        """The condition that one of the operands is large, where the first one is an array."""
-        other = [n for n in names if n in "xy" and n != first]
-        more = "".join(f" or type({n}) is ndarray and {n}.size >= LARGE" for n in other)
-        return f"({first}.size >= LARGE{more})"
+    def value(self, active: str, scalars: str, arrays: str) -> list[str]:
+        """Lines that compute the result, and whether all is float64 of one shape.
 
-    def value(self, active: str) -> list[str]:
-        """Lines that compute the result, a large one in memory of the pool."""
-        kind = f"{'d' * self.arity}->d"
-        if self.p.operator == "**" or kind not in getattr(self.p.impl, "types", ()):
-            return [f"out = {self.call}"]  # ** is not always the ufunc
-        names = "xy"[: self.arity]
-        return [
-            f"if type({active[0]}) is ndarray and {self.large(names, active[0])}:",
-            f"    out = large_result(F, {', '.join(names)})",
-            "else:",
+        A large result is computed in memory of the pool. Of plain arrays the operands tell what
+        the result will be.
+        """
+        first, names = active[0], "xy"[: self.arity]
+        general = [
             f"    out = {self.call}",
+            f"    same = ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays})",
         ]
+        if f"{'d' * self.arity}->d" not in getattr(self.p.impl, "types", ()):
+            return [line[4:] for line in general]
+        pooled = f"large_result(F, {', '.join(names)})"
+        if self.p.operator == "**":  # which is not always the ufunc
+            pooled = self.call
+        number = "T is not ndarray and " if self.arity == 2 and len(active) == 1 else ""
+        plain, alike, large = f"type({first}) is ndarray", "", f"{first}.size >= LARGE"
+        if len(active) == 2:
+            plain += " and type(y) is ndarray"
+            alike = " is y.dtype and x.shape == y.shape"
+            large += " or y.size >= LARGE"
+        lines = [
+            f"if type({first}) is float64:",
+            f"    out = {self.call}",
+            f"    same = type(out) is float64{' and type(y) is float64' * (len(active) == 2)}",
+            f"elif {number}{plain}:",
+            f"    same = {first}.dtype is F64{alike}",
+            f"    out = {pooled} if {large} else {self.call}",
+        ]
+        if number:
+            lines += [
+                f"elif T is ndarray is type({first}) and (x.size >= LARGE or y.size >= LARGE):",
+                f"    out = {pooled}",
+                f"    same = out.dtype is F64 and {arrays}",
+            ]
+        return [*lines, "else:", *general]
 
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
@@ -261,9 +282,9 @@ class _Writer:
             f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
         )
         lines = [
-            *self.value(active),
+            *self.value(active, scalars, arrays),
             f"L = {owner}.level",
-            f"if ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays}):",
+            "if same:",
             "    r = L.new(Recorded)",
             "    r.level = L",
             "    r.primal = out",
