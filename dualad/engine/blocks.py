@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from .guard import ignore, restore
-from .memory import F64, LARGE, POOL, Pool, has_own_memory
+from .memory import F64, LARGE, POOL, Pool, has_own_memory, large_result
 
-__all__ = ["added", "blockwise", "blockwise_pull", "pool_of", "subtracted"]
+__all__ = ["blockwise", "blockwise_pull", "pool_of", "share_rule"]
 
 #: How many entries the blocks of one rule have together: 1 MB, a second level cache holds it.
 TOGETHER = 1 << 17
@@ -50,6 +50,12 @@ def pool_of(level: Any) -> Pool:
         level.pool = POOL
         POOL.enter()
     return POOL
+
+
+def result_at(level: Any, ufunc: Callable[..., Any], *operands: Any) -> Any:
+    """A large result of an operation that is recorded at a level."""
+    pool_of(level)
+    return large_result(ufunc, *operands)
 
 
 def laid_out(block: int, *arrays: Any) -> tuple | None:
@@ -235,6 +241,33 @@ def blockwise_pull(
     return _compiled(lines, namespace)
 
 
+def share_rule(
+    namespace: dict[str, Any], share: str, sign: str, reads: Sequence[str], numbers: set[str]
+) -> tuple[Callable[..., Any], int] | None:
+    """A function of blocks (cotangent c, what has come s, their total, blocks to work in, *reads).
+
+    With it how many blocks to work in it needs. None where the share is more than ufuncs.
+    """
+    steps = _Steps(namespace, set(numbers))
+    add = {"+": "add", "-": "subtract"}[sign]
+    head = f"def rule({', '.join(['c', 's', 'total', 'work', *reads])}):"
+    if share == "c":
+        first = "copyto(total, c)" if sign == "+" else "negative(c, total)"
+        lines = [head, f"    if s is None: {first}", f"    else: {add}(s, c, total)"]
+        return _compiled(lines, namespace), 1
+    if not steps.store(share, "t"):
+        return None
+    lines = [
+        head,
+        "    t = total if s is None else work[0]",
+        *[f"    spare{k} = work[{k + 1}]" for k in range(steps.count)],
+        *[f"    {line}" for line in steps.lines],
+        f"    if s is not None: {add}(s, t, total)",
+        *(["    else: negative(t, t)"] if sign == "-" else []),
+    ]
+    return _compiled(lines, namespace), steps.count + 1
+
+
 def cut_rows(rows: np.ndarray, like: np.ndarray) -> list[np.ndarray]:
     """Intermediate blocks in the shape of a block."""
     if like.ndim == 1:
@@ -289,6 +322,7 @@ def _compiled(lines: Sequence[str], namespace: dict[str, Any]) -> Callable[..., 
     scope = {name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)}
     scope |= namespace | {
         "F64": F64,
+        "copyto": np.copyto,
         "cut_rows": cut_rows,
         "getrefcount": sys.getrefcount,
         "ignore": ignore,

@@ -10,17 +10,17 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .batched import Batched
-from .blocks import blockwise, blockwise_pull
+from .blocks import blockwise, blockwise_pull, result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
-from .memory import LARGE, large_result
+from .memory import LARGE
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -68,7 +68,7 @@ SCOPE: dict[str, Any] = {
     "has_nan": has_nan,
     "ignore": ignore,
     "kept": kept,
-    "large_result": large_result,
+    "result_at": result_at,
     "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
@@ -134,6 +134,14 @@ def _without_minus(node: ast.expr) -> tuple[str, ast.expr]:
     return "+", node
 
 
+class Shares(NamedTuple):
+    """What a generated pull adds to each parent, by sign and formula, and what these read."""
+
+    reads: tuple[str, ...]
+    terms: tuple[tuple[str, str], ...]
+    namespace: dict[str, Any]
+
+
 class _Writer:
     """Writes the functions of one primitive for one kind."""
 
@@ -142,6 +150,8 @@ class _Writer:
         self.arity = len(primitive.partials)
         #: the block-by-block rules that the written code calls, by name
         self.rules: dict[str, Callable[..., Any]] = {}
+        #: what each pull states: see `Shares`
+        self.shares: dict[str, Shares] = {}
         arguments = ", ".join(("out", *"xy"[: self.arity]))
         self.formulas = [
             "0" if p.constant == 0.0 else p.text or f"partial{k}({arguments})"
@@ -238,7 +248,7 @@ class _Writer:
         ]
         if f"{'d' * self.arity}->d" not in getattr(self.p.impl, "types", ()):
             return [line[4:] for line in general]
-        pooled = f"large_result(F, {', '.join(names)})"
+        pooled = f"result_at(L, F, {', '.join(names)})"
         if self.p.operator == "**":  # which is not always the ufunc
             pooled = self.call
         number = "T is not ndarray and " if self.arity == 2 and len(active) == 1 else ""
@@ -282,8 +292,8 @@ class _Writer:
             f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
         )
         lines = [
-            *self.value(active, scalars, arrays),
             f"L = {owner}.level",
+            *self.value(active, scalars, arrays),
             "if same:",
             "    r = L.new(Recorded)",
             "    r.level = L",
@@ -325,8 +335,9 @@ class _Writer:
         parents = [f"i{a}" for a in active]
         head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
         lines = [f"def pull_{active}(c, e, g, own):", head]
-        for a in active:
-            sign, term = scaled("c", self.formulas["xy".index(a)])
+        terms = [scaled("c", self.formulas["xy".index(a)]) for a in active]
+        self.shares[active] = Shares(tuple(self.reads(active)), tuple(terms), self.p.namespace)
+        for a, (sign, term) in zip(active, terms, strict=True):
             first = term if sign == "+" else f"-({term})"
             plain = f"g[i{a}] = {first} if s is None else s {sign} {term}"
             lines += [f"    s = g[i{a}]", *self.large_pull(active, a, sign, term, plain)]
@@ -476,6 +487,7 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
     exec(compile(text, f"<{kind} {primitive.name}>", "exec"), scope)
     if kind == "Recorded":
         for p in writer.patterns():
+            scope[f"pull_{p}"].shares = writer.shares[p]
             _finish_pull(primitive, scope[f"pull_{p}"], scope[f"unpack_{p}"])
     return scope["op"], scope.get("rop")
 

@@ -229,13 +229,20 @@ pull_part.push = push_part  # type: ignore[attr-defined]
 # --- the sweep ---------------------------------------------------------------------------------
 
 
-def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = False) -> list[Any]:
+def sweep(
+    tape: list,
+    inputs: int,
+    seeds: list[tuple[int, Any]],
+    free: bool = False,
+    large: bool = False,
+) -> list[Any]:
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
     Products run unguarded; where the result holds a NaN the sweep is repeated with products in
     which zero wins over infinity; so it is from the start where the entries are not known before
     they are computed. The function has given its own NumPy warnings already, in the
-    error state that its author chose: the sweep gives none.
+    error state that its author chose: the sweep gives none. `large` says that there are large
+    arrays, of which neighbouring entries are swept together.
     """
     watch = WATCH.get()
     if watch is not None:
@@ -249,11 +256,11 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
         guarded = False
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
-        out = _sweep(tape, inputs, seeds, guarded)
+        out = _sweep(tape, inputs, seeds, guarded, large and not guarded)
         if not guarded:
             for c in out:
                 if c is not None and has_nan(c):
-                    out = _sweep(tape, inputs, seeds, True)
+                    out = _sweep(tape, inputs, seeds, True, False)
                     break
     finally:
         restore(token)
@@ -262,13 +269,20 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
     return out
 
 
-def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool) -> list[Any]:
+def _sweep(
+    tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool, large: bool
+) -> list[Any]:
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
     last = -1
     for i, ct in seeds:
         add_cotangent(g, i, ct)
         last = max(last, i)
+    if large:
+        from .fused import sweep_large
+
+        sweep_large(tape, inputs, g, last, own)
+        return g[:inputs]
     for k in range(last, inputs - 1, -1):
         ct = g[k]
         if ct is not None:

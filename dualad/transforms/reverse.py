@@ -53,6 +53,7 @@ class Recording:
         "faces",
         "has_aux",
         "inputs",
+        "large",
         "lasting",
         "out",
         "out_tree",
@@ -85,6 +86,7 @@ class Recording:
             self.variables = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
             self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
             self.aux = strip(level, aux, apart if lasting else lambda v: v)
+            self.large = level.pool is not None
         self.lasting = lasting
         for i, d in self.deferred:
             i.value = d.settle(self.tape, len(self.inputs))
@@ -122,7 +124,7 @@ class Recording:
             if k is not None and ct is not None
         ]
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free)
+            shares = sweep(self.tape, len(self.inputs), seeds, free, self.large)
         except DirectionNeededError:
             shares = self._by_forward_mode(cotangents)
         return [
