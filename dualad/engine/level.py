@@ -68,7 +68,7 @@ class Level:
         self.rank = next(_serial)
         self.new = object.__new__
         self.tape: Any = []
-        #: memory for large values; see `blocks`
+        #: the pool of memory, once there are large values
         self.pool: Any = None
 
     @property
@@ -80,6 +80,7 @@ class Level:
         self.tape = _Closed(self.name)
         if self.pool is not None:
             self.pool.close()
+            self.pool = None
 
     def __enter__(self) -> Level:
         self._token: Token = _entered.set(self)

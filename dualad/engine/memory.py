@@ -41,9 +41,11 @@ NUMBERS = (float, int, np.float64)
 class Pool:
     """The memory of arrays that have died, by how many entries it has."""
 
-    __slots__ = ("_lock", "free", "users")
+    __slots__ = ("_lock", "free", "kept", "limit", "users")
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LIMIT, kept: int = KEPT) -> None:
+        # Not read from the module, of which nothing is left when the interpreter shuts down.
+        self.limit, self.kept = limit, kept
         self.free: dict[int, list[np.ndarray]] = {}
         #: how many levels are open that have large values
         self.users = 0
@@ -63,10 +65,10 @@ class Pool:
 
     def take_back(self, memory: np.ndarray) -> None:
         stack = self.free.setdefault(memory.size, [])
-        if len(stack) < KEPT:
+        if len(stack) < self.kept:
             stack.append(memory)
         if not self.users:
-            self.shrink(LIMIT)
+            self.shrink(self.limit)
 
     def enter(self) -> None:
         """A level with large values is open."""
@@ -78,7 +80,7 @@ class Pool:
         with self._lock:
             self.users -= 1
         if not self.users:
-            self.shrink(LIMIT)
+            self.shrink(self.limit)
 
     def held(self) -> int:
         """How many bytes are free."""
@@ -116,7 +118,7 @@ POOL = Pool()
 
 def has_own_memory(array: np.ndarray) -> bool:
     """Whether an array is no view of another one."""
-    return array.base is None or type(array.base) is _Loan
+    return array.base is None or isinstance(array.base, _Loan)
 
 
 def large_copy(array: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
 """The memory of large arrays: who gets it when, and that nobody sees it who should not."""
 
 import gc
+import subprocess
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -175,6 +177,17 @@ def test_threads_do_not_get_each_others_memory():
 
     with ThreadPoolExecutor(4) as threads:
         assert max(threads.map(wrong, np.arange(1.0, 25.0))) < 1e-13
+
+
+def test_arrays_that_live_as_long_as_the_interpreter_die_quietly():
+    code = (
+        "import numpy as np, dualad\n"
+        "class Cycle: pass\n"
+        "c = Cycle(); c.me = c\n"
+        "c.g = g = dualad.grad(lambda x: np.sum(np.sin(x) * x))(np.ones(100_000))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr == ""
 
 
 def test_old_content_gives_no_warning():
