@@ -3,13 +3,12 @@
 On large arrays an operation costs what it moves: every pass over an array goes through main
 memory, and a fresh result faults its pages in. Here one rule is computed on blocks that stay in
 the cache, by the same ufuncs in the same order, so that the results are the same to the last bit.
-In forward mode the memory of a value that dies goes back to its level, which hands it to the next;
-in the sweep a cotangent that nobody else holds is added to in place.
+Arrays that broadcast are cut along their first axis. In the sweep a cotangent that nobody else
+holds is added to in place; `fused` sweeps several entries so at once.
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import sys
 import threading
@@ -20,16 +19,16 @@ import numpy as np
 
 from .guard import ignore, restore
 from .memory import F64, LARGE, POOL, Pool, has_own_memory, large_result
+from .steps import Steps
 
 __all__ = ["blockwise", "blockwise_pull", "pool_of", "share_rule"]
 
 #: How many entries the blocks of one rule have together: 1 MB, a second level cache holds it.
 TOGETHER = 1 << 17
-UFUNCS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 
 
 class _Scratch(threading.local):
-    """The blocks of a thread for what is intermediate, 1 MB at most."""
+    """The blocks of a thread for what is intermediate, a few MB at most."""
 
     memory = np.empty(0)
 
@@ -83,83 +82,6 @@ def laid_out(block: int, *arrays: Any) -> tuple | None:
     return shape, shape, max(1, block // row), whole
 
 
-class _Steps:
-    """A formula as ufunc calls on the names of blocks, with few intermediate ones."""
-
-    def __init__(self, namespace: dict[str, Any], numbers: set[str]):
-        self.namespace, self.numbers = namespace, numbers
-        self.lines: list[str] = []
-        self.free: list[str] = []
-        self.count = 0
-
-    def store(self, formula: str, target: str) -> bool:
-        """Write the formula into a block; False where it is more than ufuncs of blocks."""
-        try:
-            return self._put(ast.parse(formula, mode="eval").body, target) == target
-        except _NotBlockwiseError:
-            return False
-
-    def _put(self, node: ast.expr, target: str | None) -> str:
-        node = self._inlined(node)
-        if isinstance(node, ast.Name):
-            return node.id
-        if isinstance(node, ast.Constant):
-            return repr(node.value)
-        function, parts = self._call(node)
-        # The last operand that is computed may lie where the result will: it is read once.
-        last = max((k for k, p in enumerate(parts) if not _is_leaf(p)), default=None)
-        names = [self._put(p, target if k == last else None) for k, p in enumerate(parts)]
-        if all(n in self.numbers or not n.isidentifier() for n in names):
-            raise _NotBlockwiseError
-        self.free += [n for n in names if n.startswith("spare")]
-        target = target or self._spare()
-        self.lines.append(f"{function}({', '.join(names)}, {target})")
-        return target
-
-    def _call(self, node: ast.expr) -> tuple[str, Sequence[ast.expr]]:
-        if isinstance(node, ast.BinOp) and type(node.op) in UFUNCS:
-            return UFUNCS[type(node.op)], (node.left, node.right)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return "negative", (node.operand,)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if isinstance(self.namespace.get(node.func.id), np.ufunc):
-                return node.func.id, node.args
-        raise _NotBlockwiseError
-
-    def _inlined(self, node: ast.expr) -> ast.expr:
-        """The formula of x of an operation that is no ufunc itself, at its argument."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
-            text = getattr(self.namespace.get(node.func.id), "text", None)
-            if text is not None and isinstance(node.args[0], ast.Name):
-                name = node.args[0]
-                return _Rename(name.id).visit(ast.parse(text, mode="eval").body)
-        return node
-
-    def _spare(self) -> str:
-        if self.free:
-            return self.free.pop()
-        self.count += 1
-        return f"spare{self.count - 1}"
-
-
-def _is_leaf(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Name, ast.Constant))
-
-
-class _Rename(ast.NodeTransformer):
-    """A formula of x as one of another name."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.name if node.id == "x" else node.id, node.ctx)
-
-
-class _NotBlockwiseError(Exception):
-    pass
-
-
 def blockwise(
     namespace: dict[str, Any],
     value: str,
@@ -174,7 +96,7 @@ def blockwise(
     singular rule gives a NaN. None instead of a function where the formulas are more than ufuncs,
     or give nothing to save.
     """
-    steps = _Steps(namespace, set(numbers))
+    steps = Steps(namespace, set(numbers))
     if not steps.store(value, "out"):
         return None
     of_value, steps.lines = steps.lines, []
@@ -203,7 +125,7 @@ def blockwise_pull(
     """
     if share == "c":
         return added if sign == "+" else subtracted
-    steps = _Steps(namespace, set(numbers))
+    steps = Steps(namespace, set(numbers))
     if not steps.store(share, "t"):
         return None
     blocked = ["c", *arrays]
@@ -248,7 +170,7 @@ def share_rule(
 
     With it how many blocks to work in it needs. None where the share is more than ufuncs.
     """
-    steps = _Steps(namespace, set(numbers))
+    steps = Steps(namespace, set(numbers))
     add = {"+": "add", "-": "subtract"}[sign]
     head = f"def rule({', '.join(['c', 's', 'total', 'work', *reads])}):"
     if share == "c":
@@ -351,7 +273,7 @@ def _value_alone(of_value: Sequence[str], arrays: Sequence[str], tangent: str) -
 
 
 def _both(
-    of_value: Sequence[str], steps: _Steps, arrays: Sequence[str], singular: bool
+    of_value: Sequence[str], steps: Steps, arrays: Sequence[str], singular: bool
 ) -> list[str]:
     """Value and tangent block by block; only the tangent's steps are kept from warning."""
     spares = [f"spare{k}" for k in range(steps.count)]
