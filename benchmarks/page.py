@@ -1,10 +1,12 @@
 """The page of the documentation, from a run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from .costs import COSTS
-from .table import everyone, markdown, verdicts
-from .verdict import Row, number, rows_of, summary
+from .fused_targets import FUSED_REASONS
+from .table import everyone, fused_verdicts, markdown, verdicts
+from .verdict import Row, fused_rows_of, number, rows_of, summary
 from .workloads import JOBS, WORKLOADS
 
 __all__ = ["page"]
@@ -30,6 +32,16 @@ peer did.
 ## Rows that are lost
 
 {lost}
+
+## Compiled
+
+The same jobs as programs of `dualad.compile` ([compiling](compile.md)): on NumPy alone, and as
+machine code with the extra `jit`. Here the peers are all of them, those that compile among them:
+JAX with `jit`, `torch.compile`, CasADi. dualad is {fused_summary}.
+
+{fused}
+
+{fused_lost}
 
 ## Every peer
 
@@ -102,7 +114,7 @@ engine may cost.
 
 def page(run: dict[str, Any]) -> str:
     """The run as a page of the documentation."""
-    rows = rows_of(run)
+    rows, fused = rows_of(run), fused_rows_of(run)
     names = [n for n in dict.fromkeys(r.workload for r in rows) if n in WORKLOADS]
     loosest = max(run["results"], key=lambda r: r.get("error", 0.0) * (r["job"] != "ivp"))
     return PAGE.format(
@@ -111,6 +123,9 @@ def page(run: dict[str, Any]) -> str:
         jobs="; ".join(f"`{job}` {about}" for job, about in JOBS.items()),
         workloads="\n".join(f"- `{n}`: {WORKLOADS[n].about}." for n in names),
         lost=lost(rows),
+        fused=markdown(fused_verdicts(fused)),
+        fused_summary=summary(fused),
+        fused_lost=fused_lost(fused),
         everyone=markdown(everyone(rows)),
         failures=failures(run),
         error=loosest.get("error", 0.0),
@@ -135,6 +150,16 @@ def lost(rows: list[Row]) -> str:
         )
         lines.append(f"- {named}. {why}".rstrip())
     return "\n".join(lines) or "None in this run."
+
+
+def fused_lost(rows: Sequence[Row]) -> str:
+    """What dominates the rows of compiled programs that are behind a peer or a target."""
+    lines = [
+        f"- `{r.workload}` {r.job}: {r.verdict}. {FUSED_REASONS.get(r.workload, '')}".rstrip()
+        for r in rows
+        if r.lost
+    ]
+    return "\n".join(lines)
 
 
 def reason(row: Row) -> str:

@@ -45,6 +45,7 @@ from .version import __version__
 if _TYPE_CHECKING:
     from . import autograd, func
     from .autograd.custom_vjp import custom_vjp
+    from .compiling import compile as compile
     from .conventions import conventions
     from .covered import coverage
     from .nans import debug_nans
@@ -68,7 +69,8 @@ if _TYPE_CHECKING:
         zeros_like,
     )
 
-#: What `from dualad import *` brings: the dtypes that would hide Python's names are left out.
+#: What `from dualad import *` brings: the dtypes and `compile`, which would hide Python's names,
+#: are left out.
 __all__ = [
     "DualADError",
     "Tensor",
@@ -139,6 +141,7 @@ __all__ += [
 _PARTS = ("autograd", "func", "numpy", "scipy", "sensitivity", "symbolic", "verify")
 #: Names that are imported when they are first asked for, and the modules that have them.
 _LATER = {
+    "compile": "compiling",
     "conventions": "conventions",
     "coverage": "covered",
     "custom_vjp": "autograd.custom_vjp",

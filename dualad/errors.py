@@ -4,6 +4,7 @@ from numpy.linalg import LinAlgError
 
 __all__ = [
     "ArgumentError",
+    "CompileWarning",
     "DirectionNeededError",
     "DualADError",
     "LeakError",
@@ -94,6 +95,10 @@ class StructureError(DualADError, TypeError, ValueError, RuntimeError):
 
 class ShapeError(DualADError, ValueError, RuntimeError):
     """A shape or dtype is not the one that is required."""
+
+
+class CompileWarning(UserWarning):
+    """A function given to `dualad.compile` that runs as it is, for the reason that is named."""
 
 
 class MissingExtraError(DualADError, ImportError):

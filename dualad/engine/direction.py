@@ -19,7 +19,7 @@ def constant(x: Any) -> Any:
     """The value of x without any derivative; a batch stays a batch."""
     if type(x) is Batched:
         return batched(x.level, constant(x.primal), x.tangent)
-    return constant(x.primal) if isinstance(x, TracedArray) else x
+    return constant(x.primal) if isinstance(x, TracedArray) and not x.ends else x
 
 
 def direction(x: Any) -> Any:

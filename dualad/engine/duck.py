@@ -213,7 +213,7 @@ def as_duck(x: Any) -> Any:
 def duck_under(x: Any) -> Any:
     """The array of another library that a value is made of; None where there is none."""
     while isinstance(x, TracedArray) and type(x) is not Duck:
-        if x.kind in ("linear", "batched"):
+        if x.ends or x.kind in ("linear", "batched"):
             return None
         x = x.primal
     return x if type(x) is Duck else None

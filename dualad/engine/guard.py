@@ -16,12 +16,24 @@ import numpy as np
 
 from .traced import TracedArray
 
-__all__ = ["either_zero_wins_raw", "has_nan", "ignore", "quiet", "restore", "zero_wins_raw"]
+__all__ = [
+    "either_zero_wins_raw",
+    "has_nan",
+    "ignore",
+    "is_quiet",
+    "quiet",
+    "restore",
+    "zero_wins_raw",
+]
 
 float64 = np.float64
 
 #: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths.
 ignore: Callable[[], Any]
+#: An object that is another one where NumPy's error state is.
+error_state: Callable[[], Any]
+#: The last state that `is_quiet` was asked about, and its answer.
+_asked: list[Any] = [None, False]
 restore: Callable[[Any], Any]
 
 try:
@@ -30,9 +42,19 @@ try:
 except ImportError:
     ignore = partial(np.seterr, all="ignore")
     restore = lambda old: np.seterr(**old)  # noqa: E731
+    error_state = object
 else:
     ignore = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
     restore = _extobj_contextvar.reset
+    error_state = _extobj_contextvar.get
+
+
+def is_quiet() -> bool:
+    """Whether NumPy gives no warnings here."""
+    state = error_state()
+    if state is not _asked[0]:
+        _asked[:] = state, set(np.geterr().values()) == {"ignore"}
+    return _asked[1]
 
 
 def quiet() -> Any:
@@ -45,6 +67,8 @@ def has_nan(x: Any) -> bool:
     while isinstance(x, TracedArray):
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
             return x.kind == "duck"
+        if x.ends:
+            return x.has_nan()
         x = x.primal
     if type(x) is float64:
         return bool(x != x)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import LostDerivativeError, ShapeError
 from .shape import BOUND
-from .traced import BOTTOM, Buffer, TracedArray, frozen, raw
+from .traced import BOTTOM, SLOT, Buffer, TracedArray, frozen, memory_of
 
 __all__ = ["augmented", "become", "frozen", "link", "store", "write"]
 
@@ -24,7 +24,7 @@ def become(array: TracedArray, value: Any) -> None:
     """Turn a traced array into another value, which may belong to another level."""
     if isinstance(value, TracedArray):
         array.__class__ = type(value)
-        array.level, array.primal, array.tangent = value.level, value.primal, value.tangent
+        array.level, array.primal, array.tangent = value.level, SLOT.__get__(value), value.tangent
     else:
         array.__class__ = Buffer
         array.level, array.primal, array.tangent = BOTTOM, value, None
@@ -61,7 +61,7 @@ def holds_array(x: TracedArray) -> bool:
     """Whether x stands for an array, which can be written to, and not for a NumPy scalar."""
     if x.shape or getattr(x, "_base", None) is not None:
         return True
-    value = raw(x)
+    value = memory_of(x)
     return type(value) is np.ndarray and value.ndim == 0
 
 
@@ -87,7 +87,7 @@ def layout(x: Any) -> tuple | None:
     A write leaves it as it is; it decides which reshapes are views. None for a linear variable,
     which has no memory, and for an array without entries.
     """
-    value = raw(x)
+    value = memory_of(x)
     if not isinstance(value, np.ndarray) or not x.size:
         return None
     lead = value.ndim - x.ndim

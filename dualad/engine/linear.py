@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, LinearityError, ShapeError
+from .compilable import Compilable
 from .guard import has_nan, quiet
 from .inplace import frozen
 from .level import Level
@@ -172,7 +173,7 @@ pull_scale.guarded = partial(pull_scale, product=either_zero_wins)  # type: igno
 pull_scale.guarded_push = partial(push_scale, product=zero_wins)  # type: ignore[attr-defined]
 
 
-class LinearProgram:
+class LinearProgram(Compilable):
     """A linear map as a straight line of linear operations.
 
     `inputs` and `outputs` are Specs. Calling it applies it to tangents; `pull` applies its

@@ -12,24 +12,18 @@ import numpy as np
 
 from .traced import Spec, TracedArray, raw
 
-__all__ = ["compile_source", "constants", "source"]
+__all__ = ["Literals", "compile_source", "constants", "definition", "source"]
 
 INLINE = 32
 
 
-class _Printer:
-    def __init__(self, program: Any):
-        self.program = program
+class Literals:
+    """Constants in source: numbers by value, arrays by name."""
+
+    def __init__(self) -> None:
         self.constants: dict[str, Any] = {}
         self._by_id: dict[int, str] = {}
         self._kept: list[Any] = []
-        self.helpers: dict[str, str] = {}
-        self.lines = [self._line(k) for k in range(len(program.inputs), len(program.tape))]
-        self.results = [self._result(i, s) for i, s in program._outputs]
-
-    def name(self, k: int) -> str:
-        n = len(self.program.inputs)
-        return f"t{k}" if k < n else f"v{k - n}"
 
     def constant(self, x: Any) -> str:
         """A number by value, an array by name; one name for one object."""
@@ -55,49 +49,6 @@ class _Printer:
                 return repr(int(x))
             return f"np.{x.dtype.name}({_number(x.item())})"
         return _number(x.item() if isinstance(x, np.generic) else x)
-
-    def _line(self, k: int) -> str:
-        entry = self.program.tape[k]
-        return f"    {self.name(k)} = {self._expression(entry)}"
-
-    def _expression(self, entry: tuple) -> str:
-        _, parents, primitive, args, params, _, _ = entry
-        if primitive.family == "elementwise":
-            return self._sum([(i, d) for i, d in zip(parents, args, strict=True) if i is not None])
-        names = [
-            self.name(i) if i is not None else self._operand(a)
-            for i, a in zip(parents, args, strict=True)
-        ]
-        if primitive.show is not None:
-            shown = {
-                p: self.brackets(q) if p == "index" else self.parameter(q)
-                for p, q in params.items()
-            }
-            return primitive.show(*names, **shown)
-        self.helpers[primitive.name] = _definition(primitive.impl)
-        printed = {p: q for p, q in params.items() if not hasattr(q, "unprinted")}
-        extra = [f"{p}={self.parameter(q)}" for p, q in printed.items()]
-        return f"{primitive.impl.__name__}({', '.join(names + extra)})"
-
-    def _operand(self, a: Any) -> str:
-        if isinstance(a, Spec):
-            return f"np.zeros({a.shape}, {np.dtype(a.dtype).name!r})"
-        return self.constant(a)
-
-    def _sum(self, terms: list[tuple[int, Any]]) -> str:
-        text = ""
-        for i, d in terms:
-            v = self.name(i)
-            if isinstance(d, (int, float)) and d == -1.0:
-                text = f"{text} - {v}" if text else f"-{v}"
-                continue
-            term = v if d is None else f"{v} * {self._factor(d)}"
-            text = f"{text} + {term}" if text else term
-        return text
-
-    def _factor(self, d: Any) -> str:
-        c = self.constant(d)
-        return f"({c})" if c.startswith("-") or c.startswith("complex") else c
 
     def brackets(self, index: tuple) -> str:
         """An index as it is written in brackets, without full slices at its end."""
@@ -127,6 +78,62 @@ class _Printer:
         if p is Ellipsis:
             return "..."
         return self.constant(p)
+
+
+class _Printer(Literals):
+    def __init__(self, program: Any):
+        super().__init__()
+        self.program = program
+        self.helpers: dict[str, str] = {}
+        self.lines = [self._line(k) for k in range(len(program.inputs), len(program.tape))]
+        self.results = [self._result(i, s) for i, s in program._outputs]
+
+    def name(self, k: int) -> str:
+        n = len(self.program.inputs)
+        return f"t{k}" if k < n else f"v{k - n}"
+
+    def _line(self, k: int) -> str:
+        entry = self.program.tape[k]
+        return f"    {self.name(k)} = {self._expression(entry)}"
+
+    def _expression(self, entry: tuple) -> str:
+        _, parents, primitive, args, params, _, _ = entry
+        if primitive.family == "elementwise":
+            return self._sum([(i, d) for i, d in zip(parents, args, strict=True) if i is not None])
+        names = [
+            self.name(i) if i is not None else self._operand(a)
+            for i, a in zip(parents, args, strict=True)
+        ]
+        if primitive.show is not None:
+            shown = {
+                p: self.brackets(q) if p == "index" else self.parameter(q)
+                for p, q in params.items()
+            }
+            return primitive.show(*names, **shown)
+        self.helpers[primitive.name] = definition(primitive.impl)
+        printed = {p: q for p, q in params.items() if not hasattr(q, "unprinted")}
+        extra = [f"{p}={self.parameter(q)}" for p, q in printed.items()]
+        return f"{primitive.impl.__name__}({', '.join(names + extra)})"
+
+    def _operand(self, a: Any) -> str:
+        if isinstance(a, Spec):
+            return f"np.zeros({a.shape}, {np.dtype(a.dtype).name!r})"
+        return self.constant(a)
+
+    def _sum(self, terms: list[tuple[int, Any]]) -> str:
+        text = ""
+        for i, d in terms:
+            v = self.name(i)
+            if isinstance(d, (int, float)) and d == -1.0:
+                text = f"{text} - {v}" if text else f"-{v}"
+                continue
+            term = v if d is None else f"{v} * {self._factor(d)}"
+            text = f"{text} + {term}" if text else term
+        return text
+
+    def _factor(self, d: Any) -> str:
+        c = self.constant(d)
+        return f"({c})" if c.startswith("-") or c.startswith("complex") else c
 
     def _result(self, i: int | None, spec: Spec) -> str:
         if i is not None:
@@ -166,7 +173,7 @@ def _number(x: Any) -> str:
     return repr(x)
 
 
-def _definition(f: Callable[..., Any]) -> str:
+def definition(f: Callable[..., Any]) -> str:
     """The source of a function of NumPy alone, without its annotations."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(f)))
     for node in ast.walk(tree):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .level import newest_rank
-from .traced import raw
+from .traced import memory_of
 
 __all__ = [
     "bump",
@@ -39,7 +39,7 @@ def owner(array: np.ndarray) -> np.ndarray:
 
 def version(x: Any) -> int:
     """How often the memory under a value has been written in place."""
-    value = raw(x)
+    value = memory_of(x)
     return _versions.get(id(owner(value)), 0) if isinstance(value, np.ndarray) else 0
 
 
@@ -66,7 +66,7 @@ def _forget(key: int) -> None:
 
 def written_at(x: Any) -> int:
     """When the memory under a value was last written in place: never is 0."""
-    value = raw(x)
+    value = memory_of(x)
     return _times.get(id(owner(value)), 0) if isinstance(value, np.ndarray) else 0
 
 
@@ -79,7 +79,7 @@ def copy_into(target: np.ndarray, value: Any) -> None:
 
 def overlap(a: Any, b: Any) -> bool:
     """Whether the plain values of two values lie in the same memory (by their bounds)."""
-    a, b = raw(a), raw(b)
+    a, b = memory_of(a), memory_of(b)
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "TracedArray",
     "as_value",
     "frozen",
+    "memory_of",
     "raw",
     "settled",
     "spec_of",
@@ -109,6 +110,8 @@ class TracedArray:
     tangent: Any
 
     kind = "traced"
+    #: nothing lies below it that may be looked at without a trace: see `staged`
+    ends = False
     __array_priority__ = 1000.0
 
     if TYPE_CHECKING:  # operators, indexing and ndarray's methods are attached in ops/
@@ -326,15 +329,25 @@ def frozen(array: Any) -> Any:
     if type(array) is Buffer:
         return array.primal
     f = object.__new__(type(array))
-    f.level, f.primal, f.tangent = array.level, array.primal, array.tangent
+    f.level, f.primal, f.tangent = array.level, SLOT.__get__(array), array.tangent
     return f
 
 
 def raw(x: Any) -> Any:
-    """The plain value under all levels."""
-    while isinstance(x, TracedArray):
+    """The plain value under all levels; a staged one stays, so that a look at it is noticed."""
+    while isinstance(x, TracedArray) and not x.ends:
         x = x.primal
     return x
+
+
+def memory_of(x: Any) -> Any:
+    """The plain value under all levels, asked how it lies in memory and never what it is."""
+    while isinstance(x, TracedArray):
+        x = SLOT.__get__(x)
+    return x
+
+
+SLOT: Any = TracedArray.__dict__["primal"]
 
 
 def plain_rule(ufunc: Any) -> Callable[..., Any] | None:

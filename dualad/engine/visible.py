@@ -99,6 +99,8 @@ def levels_of(value: Any) -> Iterator[Level]:
     """The levels that a value belongs to, the highest first."""
     while isinstance(value, TracedArray):
         yield value.level
+        if value.ends:
+            return
         value = value.primal
 
 

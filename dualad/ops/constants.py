@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.inplace import store
 from ..engine.primitive import Opaque
-from ..engine.traced import TracedArray, as_operand, buffer, raw
+from ..engine.traced import TracedArray, as_operand, buffer, memory_of
 from ..errors import LinearityError, LostDerivativeError
 from .elementwise import elementwise
 from .registry import CONSTANT, function, kinks, ufunc
@@ -85,7 +85,7 @@ def np_round(a: Any, decimals: int = 0, out: Any = None) -> Any:
 
 
 def _fresh(make: Callable[..., Any], a: Any, dtype: Any, order: str, shape: Any) -> Any:
-    flags = getattr(raw(a), "flags", None)
+    flags = getattr(memory_of(a), "flags", None)
     fortran = order == "F" or (order in ("A", "K") and flags is not None and flags.fnc)
     shape = a.shape if shape is None else shape
     return buffer(make(shape, a.dtype if dtype is None else dtype, "F" if fortran else "C"))

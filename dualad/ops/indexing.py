@@ -85,7 +85,7 @@ def as_index(k: Any) -> Any:
 def _normal(k: Any) -> list[Any]:
     if k is None or k is Ellipsis or isinstance(k, slice):
         return [k]
-    if isinstance(k, TracedArray):
+    if isinstance(k, TracedArray) and not (k.ends and k.dtype.kind == "b"):
         return [_traced_index(k)]
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
         return [int(k)]

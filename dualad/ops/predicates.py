@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.primitive import Opaque
 from ..engine.shape import zeros
-from ..engine.traced import Spec, TracedArray, as_operand, raw, spec_of
+from ..engine.traced import Spec, TracedArray, as_operand, memory_of, raw, spec_of
 from .constants import entrywise, into, plain
 from .registry import PREDICATE, function, ufunc, ufunc_method
 from .structure import axes_of
@@ -179,7 +179,7 @@ def np_isrealobj(x: Any) -> bool:
 
 
 def _memory(x: Any) -> Any:
-    value = raw(x)
+    value = memory_of(x)
     return np.empty(0) if isinstance(value, Spec) else value
 
 

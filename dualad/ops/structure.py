@@ -19,7 +19,7 @@ from ..engine.inplace import layout, link
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, FEW, sum_to
 from ..engine.sums import quick_sum
-from ..engine.traced import Spec, TracedArray, raw
+from ..engine.traced import Spec, TracedArray, memory_of
 from .indexing import getitem
 from .registry import function
 
@@ -188,7 +188,7 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 def _shares_memory(base: Any, view: Any) -> bool:
     """Whether NumPy gave a view, and not a copy; a linear variable has no memory to ask."""
-    a, b = raw(base), raw(view)
+    a, b = memory_of(base), memory_of(view)
     if isinstance(a, Spec):
         return True
     if type(a) is np.ndarray is type(b) and (b.base is a or b.base is a.base is not None):
@@ -214,7 +214,7 @@ def _is_view_of_each(a: Any, shape: tuple) -> bool:
     The axis of a batch may lie anywhere in memory: this asks an array that lies as one entry does.
     """
     steps = layout(a)
-    if steps is None or raw(a).ndim == a.ndim:
+    if steps is None or memory_of(a).ndim == a.ndim:
         return False
     axes = [k for k, n in enumerate(a.shape) if n != 1]
     inwards = sorted(axes, key=lambda k: -abs(steps[axes.index(k)]))

@@ -206,7 +206,7 @@ def _check_shape(tangent: Any, out: Any, name: str) -> None:
 def _lowest(value: Any) -> float:
     """The lowest rank among the levels that a value belongs to."""
     rank = value.level.rank
-    while isinstance(value, TracedArray) and value.kind != "duck":
+    while isinstance(value, TracedArray) and value.kind != "duck" and not value.ends:
         rank = value.level.rank
         value = value.primal
     return rank
@@ -252,7 +252,7 @@ def _stopped(x: Any) -> Any:
     if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
         return x.stopped()
     while isinstance(x, TracedArray):
-        if x.kind == "batched":
+        if x.ends or x.kind == "batched":
             return _stop(x)
         out = x.primal if isinstance(x, Buffer) else _stop(x)
         if out is x:

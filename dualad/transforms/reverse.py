@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.compilable import Compilable
 from ..engine.duck import duck_under
 from ..engine.grad_mode import recording
 from ..engine.level import Level
@@ -201,7 +202,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (run.primal(), pullback, run.aux) if has_aux else (run.primal(), pullback)
 
 
-class Pullback:
+class Pullback(Compilable):
     """The transposed derivative of a function at one point; see `vjp`."""
 
     def __init__(self, run: Recording):
@@ -251,7 +252,7 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> An
     return (run.primal(), f_lin, run.aux) if has_aux else (run.primal(), f_lin)
 
 
-class Linearized:
+class Linearized(Compilable):
     """The derivative of a function at one point, as a function of tangents; see `linearize`."""
 
     def __init__(self, run: Recording):

@@ -1,0 +1,246 @@
+"""A group as a loop over blocks: the same functions of NumPy, into buffers that stay in the cache.
+
+The buffers are given out by lifetime: a result takes that of an operand which is not read again.
+They belong to one call, so that calls in several threads do not meet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.staged import Guard, Operation, Variable
+from .expressions import may_be_float
+from .group import Group
+
+if TYPE_CHECKING:
+    from .numpy_source import NumpySource
+
+__all__ = ["BlockLoop"]
+
+#: What the blocks of one round take together, and the bounds of a block.
+CACHE = 3 << 19
+SMALLEST, LARGEST = 2048, 16384
+
+
+class BlockLoop:
+    """The lines of one group."""
+
+    def __init__(self, source: NumpySource, group: Group):
+        self.source, self.group = source, group
+        self.flat = group.is_flat
+        self.made = {r for s in group.operations for r in s.results}
+        self.outside = set(group.results)
+        self.last = {v: k for k, s in enumerate(group.steps) for v in _variables(s)}
+        #: names inside of the loop
+        self.names: dict[Variable, str] = {}
+        self.taken: dict[int, str] = {}
+        self.before: list[str] = []
+        self.slices: list[str] = []
+        self.body: list[tuple[bool, str]] = []
+        self.sums: list[tuple[str, Variable]] = []
+        self.buffers: dict[str, list[str]] = defaultdict(list)
+        self.free: dict[str, list[str]] = defaultdict(list)
+        self.count = 0
+        for s in group.steps:
+            for x in _operands(s):
+                self._operand(x)
+        for k, s in enumerate(group.steps):
+            self._step(s, k)
+        self.lines = self._text()
+
+    # --- what is read ------------------------------------------------------------------------
+
+    def _operand(self, x: Any) -> None:
+        """Name the part of an operand that belongs to a block."""
+        is_variable = type(x) is Variable
+        if (x in self.made or x in self.names) if is_variable else id(x) in self.taken:
+            return
+        shape = x.shape if is_variable else np.shape(x)
+        if not is_variable and not isinstance(x, np.ndarray):
+            return
+        whole = self.source.value(x)
+        name = whole
+        if self.flat and shape != self.group.shape:
+            name = whole if shape == () else self._named(f"{whole}.reshape(())")
+        elif self._is_cut(shape):
+            name = f"{whole}_" if whole.isidentifier() else f"y{len(self.slices)}"
+            if self.flat and len(shape) > 1:
+                whole = self._named(f"{whole}.reshape(-1)")
+            self.slices.append(f"{name} = {whole}[i:j]")
+        if is_variable:
+            self.names[x] = name
+        else:
+            self.taken[id(x)] = name
+
+    def _is_cut(self, shape: tuple[int, ...]) -> bool:
+        """Whether an operand has a part for each block; else it is broadcast along them."""
+        return len(shape) == len(self.group.shape) and shape[0] == self.group.shape[0] != 1
+
+    def _named(self, text: str) -> str:
+        name = f"w{len(self.before)}"
+        self.before.append(f"{name} = {text}")
+        return name
+
+    def value(self, s: Operation, x: Any, dtype: np.dtype | None) -> str:
+        """An operand inside of the loop."""
+        if type(x) is Variable:
+            return self.names[x]
+        if id(x) in self.taken:
+            return self.taken[id(x)]
+        if dtype is not None and may_be_float(s, x, dtype):
+            if not isinstance(x, np.generic) or x.dtype == dtype:
+                return self.source.number(x, dtype)
+        if isinstance(x, np.generic):
+            return self.source.number(x, x.dtype)
+        return self.source.value(x)
+
+    # --- steps -------------------------------------------------------------------------------
+
+    def _step(self, s: Operation | Guard, k: int) -> None:
+        quiet = s.quiet if type(s) is Operation else None
+        if isinstance(s, Guard):
+            b = self.names[s.variable]
+            self._line(quiet, f"if {self._nan(s.variable, b)}: return {self.source.failed(s)}")
+            self._release(s, k)
+        elif s.primitive.name == "sum_axes":
+            name = f"s{len(self.sums)}"
+            self.sums.append((name, s.results[0]))
+            x = self.names[s.operands[0]]
+            axis = ", None" if not self.flat and len(self.group.shape) > 1 else ""
+            self._line(quiet, f"{name}.append(np.add.reduce({x}{axis}))")
+            self._release(s, k)
+        else:
+            self._entries(s, k)
+
+    def _entries(self, s: Operation, k: int) -> None:
+        """An operation entry by entry, into a buffer or the part of a result."""
+        r = s.results[0]
+        kinds = {x.dtype for x in s.operands if type(x) is Variable}
+        dtype = kinds.pop() if len(kinds) == 1 else None
+        is_where = s.primitive.name == "where"
+        given = [self.value(s, x, None if is_where else dtype) for x in s.operands]
+        if is_where:
+            out = self._target(r)  # before its operands are given back: it is written twice
+            self._line(s.quiet, f"np.copyto({out}, {given[2]})")
+            self._line(s.quiet, f"np.copyto({out}, {given[1]}, where={given[0]})")
+            self._release(s, k)
+            return
+        self._release(s, k)
+        out = self._target(r)
+        impl = s.primitive.impl
+        if impl is np.power and isinstance(s.operands[1], (int, float, np.floating, np.integer)):
+            self._power(s, out, given)
+            return
+        self._line(s.quiet, f"{self.source.function(s.primitive)}({', '.join([*given, out])})")
+
+    def _power(self, s: Operation, out: str, given: list[str]) -> None:
+        """A power as the operator ** takes it, which knows a few exponents by themselves."""
+        name = {0.5: "sqrt", -1.0: "reciprocal", 2.0: "square"}.get(float(s.operands[1]))
+        if name is None or s.results[0].dtype.kind not in "fc":
+            self._line(s.quiet, f"np.power({', '.join([*given, out])})")
+        else:
+            self._line(s.quiet, f"np.{name}({given[0]}, {out})")
+
+    def _line(self, quiet: bool | None, text: str) -> None:
+        if quiet is None:
+            quiet = self.body[-1][0] if self.body else self.group.quiet
+        self.body.append((quiet, text))
+
+    def _nan(self, v: Variable, name: str) -> str:
+        if v.dtype.kind == "f" and v.dtype.itemsize in (4, 8):
+            flat = self.flat or len(self.group.shape) == 1
+            return f"isnan({name}.dot({name}))" if flat else f"isnan(np.vdot({name}, {name}))"
+        return f"np.isnan({name}).any()"
+
+    # --- buffers -----------------------------------------------------------------------------
+
+    def _target(self, r: Variable) -> str:
+        """Where a result is computed."""
+        if r in self.outside:
+            whole = self.source.new_name(r)
+            self.before.append(f"{whole} = np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})")
+            self.names[r] = f"{whole}_"
+            if self.flat and len(self.group.shape) > 1:
+                whole = self._named(f"{whole}.reshape(-1)")
+            self.slices.append(f"{self.names[r]} = {whole}[i:j]")
+            return self.names[r]
+        kind = r.dtype.name
+        if not self.free[kind]:
+            self.buffers[kind].append(f"b{self.count}")
+            self.free[kind].append(f"b{self.count}")
+            self.count += 1
+        self.names[r] = self.free[kind].pop()
+        return self.names[r]
+
+    def _release(self, s: Operation | Guard, k: int) -> None:
+        """Give back the buffers of what is not read again."""
+        for v in set(_variables(s)):
+            if self.last[v] == k and v in self.made and v not in self.outside:
+                if v in self.names and v.shape == self.group.shape:
+                    self.free[v.dtype.name].append(self.names[v])
+
+    # --- text --------------------------------------------------------------------------------
+
+    def _text(self) -> list[str]:
+        n = math.prod(self.group.shape) if self.flat else self.group.shape[0]
+        row = 1 if self.flat else math.prod(self.group.shape[1:])
+        entry = self.group.operations[0].results[0].dtype.itemsize
+        parts = self.count + len(self.slices)
+        length = CACHE // (entry * max(parts, 1)) // 1024 * 1024
+        length = min(max(length, SMALLEST), LARGEST)
+        step = max(1, length // row) if not self.flat else length
+        lines = [*self.before, *[f"{name} = []" for name, _ in self.sums]]
+        rest = "" if self.flat else "".join([f", {d}" for d in self.group.shape[1:]])
+        for kind, names in self.buffers.items():
+            comma = "," if len(names) == 1 else ""
+            lines.append(
+                f"{', '.join(names)}{comma} = np.empty(({len(names)}, {step}{rest})"
+                f"{_dtype(np.dtype(kind))})"
+            )
+        lines += [f"for i in range(0, {n}, {step}):", f"    j = i + {step}"]
+        used = [b for names in self.buffers.values() for b in names]
+        if n % step and used:
+            lines.append(f"    if j > {n}:")
+            lines.append(f"        {'; '.join(f'{b} = {b}[:{n % step}]' for b in used)}")
+        lines += ["    " + text for text in self.slices]
+        lines += self._quietly()
+        for name, v in self.sums:
+            lines.append(f"{self.source.new_name(v)} = np.add.reduce({name})")
+        return lines
+
+    def _quietly(self) -> list[str]:
+        """The steps, of which those that give no warnings stand together."""
+        if len({quiet for quiet, _ in self.body}) < 2:
+            return ["    " + text for _, text in self.body]
+        lines: list[str] = []
+        before = False
+        for quiet, text in self.body:
+            if quiet and not before:
+                lines += ["    token = ignore()", "    try:"]
+            elif before and not quiet:
+                lines += ["    finally:", "        restore(token)"]
+            before = quiet
+            lines.append(("        " if quiet else "    ") + text)
+        return lines + (["    finally:", "        restore(token)"] if before else [])
+
+
+def _operands(s: Operation | Guard) -> tuple:
+    return s.operands if type(s) is Operation else ()
+
+
+def _variables(s: Operation | Guard) -> list[Variable]:
+    if isinstance(s, Guard):
+        return [s.variable]
+    return [x for x in s.operands if type(x) is Variable]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return str(shape[0]) if len(shape) == 1 else str(shape)
+
+
+def _dtype(dtype: np.dtype) -> str:
+    return "" if dtype.name == "float64" else f", {dtype.name!r}"

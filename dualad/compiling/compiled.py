@@ -1,0 +1,293 @@
+"""The compiled function: programs by the arguments they are for, and what to do without one."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+from ..engine.staged import Untraceable
+from ..engine.tree import flatten
+from ..errors import ArgumentError, CompileWarning
+from .backends import checked
+from .captured import Captured, Impurity
+from .numpy_source import Failed, NumpySource
+from .paths import Path, Paths
+from .program import trace
+from .signature import Call, matcher, signature
+from .under import Derivatives, is_staged, top_of
+
+__all__ = ["Compiled", "compile"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: How many kinds of arguments are remembered, and how often what is captured may change.
+KINDS, CHANGES = 256, 8
+
+
+class Compiled:
+    """A function that runs as a program; see `compile`."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static: frozenset[int | str] = frozenset(),
+        max_paths: int = 32,
+        backend: str = "auto",
+    ):
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self._static, self._max_paths, self._backend = static, max_paths, backend
+        self._cache: dict[Any, Paths] = {}
+        #: the programs that ran last, where their arguments are plain
+        self._hot: Any = None
+        self._derivatives: dict[Any, Derivatives] = {}
+        self._captured: Captured | None = None
+        self._changes = 0
+        #: why the function runs as it is, whatever the arguments
+        self._refused: str | None = None
+        self._warned = False
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"<compiled {_name(self.function)}>"
+
+    def __reduce__(self) -> Any:
+        return Compiled, (self.function, self._static, self._max_paths, self._backend)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        hot = self._hot
+        if hot is not None and not kwargs:
+            values = hot.match(args)
+            if values is not None and hot.refused is None:
+                captured = self._captured
+                if captured is None or captured.changed() is None:
+                    path = hot.known[0]
+                    out = path.run(*values)
+                    if type(out) is not Failed:
+                        return path.finish(out)
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple, kwargs: dict) -> Any:
+        call = signature(args, kwargs, self._static)
+        if call.key is None or self._refused is not None:
+            return self.function(*args, **kwargs)
+        if call.has_traced:
+            return self._traced(call, args, kwargs)
+        captured = self._captured
+        if captured is not None and captured.changed() is not None:
+            self._forget(captured)
+        paths = self._cache.get(call.key)
+        if paths is None:
+            paths = self._new(call.key)
+        elif paths.refused is None:
+            path, out = paths.run(call.values)
+            if path is not None:
+                if paths.match is not None:
+                    self._hot = paths
+                return path.finish(out)
+            if not paths.may_grow(out):
+                self._warn(paths.refused)
+        if paths.refused is not None or self._refused is not None:
+            return self.function(*args, **kwargs)
+        return self._run_and_trace(call, paths, args, kwargs)
+
+    # --- tracing ------------------------------------------------------------------------------
+
+    def _new(self, key: Any) -> Paths:
+        with self._lock:
+            while len(self._cache) >= KINDS:
+                del self._cache[next(iter(self._cache))]
+            return self._cache.setdefault(key, Paths(self._max_paths, self._backend))
+
+    def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
+        captured = Captured(self.function)
+        impure = Impurity([*captured.values(), *flatten((args, kwargs))[0]])
+        try:
+            with impure:
+                program, result = trace(self.function, call.values, call.rebuild)
+        except Untraceable:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            result = self.function(*args, **kwargs)  # the error is the function's own if it raises
+            self._refuse(paths, f"{type(error).__name__}: {error}")
+            return result
+        if impure.found is not None:
+            self._refused = impure.found
+            self._warn(impure.found)
+            return result
+        with self._lock:
+            if self._captured is None:
+                self._captured = captured
+        paths.add(program)
+        if not kwargs and not self._static:
+            paths.match = matcher(args)
+        return result
+
+    def _refuse(self, paths: Paths, why: str) -> None:
+        paths.refused = why
+        self._warn(why)
+
+    def _warn(self, why: str | None) -> None:
+        with self._lock:
+            if self._warned:
+                return
+            self._warned = True
+        warnings.warn(
+            f"dualad.compile runs {_name(self.function)} without a program: {why}",
+            CompileWarning,
+            stacklevel=3,
+        )
+
+    def _forget(self, captured: Captured) -> None:
+        """Start again where a variable that the function captures has another value."""
+        name = captured.changed()
+        with self._lock:
+            if self._captured is not captured:
+                return
+            self._captured = None
+            self._cache.clear()
+            self._hot = None
+            self._derivatives.clear()
+            self._changes += 1
+            if self._changes > CHANGES:
+                self._refused = (
+                    f"{name}, which it captures, changes again and again: pass it as an argument"
+                )
+                self._warn(self._refused)
+
+    # --- under transformations ------------------------------------------------------------------
+
+    def _traced(self, call: Call, args: tuple, kwargs: dict) -> Any:
+        top = top_of(call.values)
+        if top is None or any(map(is_staged, call.values)):
+            return self.function(*args, **kwargs)
+        made = self._derivatives.get(call.key)
+        if made is None:
+            made = self._derivatives.setdefault(call.key, self._differentiable(call))
+        out = made.under(call.values, top)
+        return self.function(*args, **kwargs) if out is NotImplemented else out
+
+    def _differentiable(self, call: Call) -> Derivatives:
+        rebuild = call.rebuild
+
+        def of_values(*values: Any) -> Any:
+            args, kwargs = rebuild(list(values))
+            return self.function(*args, **kwargs)
+
+        def compiled(f: Callable[..., Any]) -> Compiled:
+            return Compiled(f, max_paths=self._max_paths, backend=self._backend)
+
+        return Derivatives(functools.wraps(self.function)(of_values), compiled)
+
+    # --- for people ---------------------------------------------------------------------------
+
+    def source(self, *args: Any, simplified: bool = True, **kwargs: Any) -> str:
+        """The program for some arguments as NumPy source, before or after it is simplified.
+
+        Without arguments it is the program that ran last.
+        """
+        path = self._path(args, kwargs)
+        program = path.simplified() if simplified else path.traced
+        return NumpySource(program).text(_name(self.function))
+
+    def _path(self, args: tuple, kwargs: dict) -> Path:
+        if args or kwargs:
+            self(*args, **kwargs)
+            call = signature(args, kwargs, self._static)
+            chosen = [self._cache[call.key]] if call.key in self._cache else []
+        else:
+            chosen = list(self._cache.values())[-1:]
+        if not chosen or not chosen[0].known:
+            why = self._refused or (chosen[0].refused if chosen else None)
+            raise ArgumentError(
+                f"{_name(self.function)} has no program: "
+                + (why or "call it first, or give source the arguments of a call")
+            )
+        return chosen[0].known[0]
+
+    def clear(self) -> None:
+        """Forget all programs, and whatever kept the function from having one."""
+        with self._lock:
+            self._cache.clear()
+            self._hot = None
+            self._derivatives.clear()
+            self._captured, self._refused = None, None
+            self._changes, self._warned = 0, False
+
+
+def _name(f: Any) -> str:
+    name = getattr(f, "__name__", type(f).__name__)
+    return name if name.isidentifier() else "program"
+
+
+@overload
+def compile(
+    function: F,
+    *,
+    static: Iterable[int | str] = ...,
+    max_paths: int = ...,
+    backend: str = ...,
+) -> Compiled: ...
+@overload
+def compile(
+    function: None = None,
+    *,
+    static: Iterable[int | str] = ...,
+    max_paths: int = ...,
+    backend: str = ...,
+) -> Callable[[Callable[..., Any]], Compiled]: ...
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    static: Iterable[int | str] = (),
+    max_paths: int = 32,
+    backend: str = "auto",
+) -> Any:
+    """A function that gives what `function` gives, run as a program.
+
+    The first call with arguments of some structure, shapes and dtypes runs the function and
+    writes its operations down; later calls run these. What Python decides by a value (a branch,
+    a loop that ends, an index) is checked in the program, and another path is traced where it is
+    decided otherwise. Works in any nesting with the transformations: `compile(grad(f))` compiles
+    the derivative program, and `grad(compile(f))` does so too.
+
+    Args:
+        function: a function of arrays, floats or nested containers, written in NumPy. It depends
+            on its arguments alone: what it reads beside them is remembered (module and closure
+            variables are compared at each call), and random draws or prints, where they are
+            noticed, leave the function as it is.
+        static: positions or names of arguments that are no values but decide the program. Numbers
+            of type int, strings and other objects that are no arrays always do.
+        max_paths: how many paths are kept for one kind of arguments.
+        backend: "numpy", "numba" (the extra `jit`), or "auto": numba where it is installed.
+
+    Returns:
+        A `Compiled` function, with `source()` and `clear()`.
+
+    Warns:
+        CompileWarning: once for a function that runs without a program, with the reason and the
+            line that it lies in.
+
+    >>> import numpy as np, dualad
+    >>> df = dualad.compile(dualad.grad(lambda x: np.sum(np.sin(x) ** 2)))
+    >>> df(np.zeros(2))
+    array([0., 0.])
+    """
+    options: dict[str, Any] = {
+        "static": frozenset([static] if isinstance(static, (int, str)) else static),
+        "max_paths": max_paths,
+        "backend": checked(backend),
+    }
+    if function is None:
+        return functools.partial(Compiled, **options)
+    if not callable(function):
+        raise ArgumentError(f"compile takes a function, got {type(function).__name__}")
+    return function if isinstance(function, Compiled) else Compiled(function, **options)

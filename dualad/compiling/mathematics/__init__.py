@@ -1,0 +1,1 @@
+"""Elementwise functions as straight-line arithmetic, which becomes vector instructions."""

@@ -1,0 +1,48 @@
+"""Programs as machine code, by LLVM: the second way to run them, where the extra jit is installed.
+
+`native_function` gives what `NumpySource(program).function_of()` gives, faster, or None.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ..program import Program
+
+__all__ = ["is_available", "native_function"]
+
+#: Set in tests: an error while a program is compiled is raised, and nothing falls back to NumPy.
+STRICT = "DUALAD_NATIVE_STRICT"
+#: From how many steps on compiling would take seconds: such a program stays NumPy's.
+MOST = 6000
+
+
+def is_available() -> bool:
+    """Whether programs can become machine code here."""
+    try:
+        from .python import is_as_expected
+        from .wrapper import function_of
+
+        return is_as_expected() and function_of is not None
+    except ImportError:
+        return False
+
+
+def native_function(program: Program) -> Callable[..., Any] | None:
+    """The function of a program as machine code: (inputs) -> tuple of leaves, or a Failed.
+
+    None where nothing of the program has a native form that pays, or the extra is missing. What
+    has none is called as NumPy, between the parts that have.
+    """
+    if len(program.steps) > MOST or not is_available():
+        return None
+    from .splitting import split
+
+    try:
+        return split(program)
+    except Exception:
+        if os.environ.get(STRICT):
+            raise
+        return None

@@ -1,0 +1,194 @@
+"""Operations with a loop of their own: joined arrays, entries written at an index, products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from ...engine.staged import Operation, Variable
+from .emitter import INT, Entry, Refused, integer
+from .layouts import Layout, contiguous, contiguous_strides, view_of
+from .loops import Access, folded, nest
+
+__all__ = ["copy", "write_move"]
+
+
+def copy(kernel: Any, source: Layout, target: Any, where: Layout, dtype: np.dtype) -> None:
+    """Copy an array in memory; it is broadcast to the shape of the target."""
+    old = np.dtype(source.base.dtype)
+    read = Access(kernel.pointer(source.base), source, old, source.broadcast(where.shape))
+    write = Access(target, where, dtype, where.strides)
+    e = kernel.emitter
+    nest(e, where.shape, [read, write], lambda: write.store(e, read.load(e)))
+
+
+def fill(kernel: Any, x: Entry, target: Any, where: Layout, dtype: np.dtype) -> None:
+    """Write one entry everywhere."""
+    write = Access(target, where, dtype, where.strides)
+    nest(kernel.emitter, where.shape, [write], lambda: write.store(kernel.emitter, x))
+
+
+def put(kernel: Any, x: Any, target: Any, where: Layout, dtype: np.dtype) -> None:
+    """Write an operand, an array or a number, to a place."""
+    e = kernel.emitter
+    if isinstance(x, np.ndarray) or (type(x) is Variable and x.size > 1):
+        copy(kernel, kernel.place(x), target, where, dtype)
+        return
+    entry = kernel.operand(x)
+    if isinstance(entry, np.ndarray):
+        entry = entry.reshape(-1)[0]
+    fill(kernel, e.cast(entry, dtype), target, where, dtype)
+
+
+def write_move(kernel: Any, s: Operation) -> None:
+    """Write an operation with a loop of its own."""
+    (result,) = s.results
+    name = s.primitive.name
+    is_small = kernel.plan.is_small(result)
+    if is_small:
+        kernel.memory[result] = kernel.scratch(result)
+    target = kernel.pointer(result)
+    {
+        "concatenate": _joined, "stack": _joined, "scatter_add": _scattered,
+        "index_set": _written, "matmul": _product, "gram": _product,
+    }.get(name, _copied)(kernel, s, result, target)  # fmt: skip
+    if is_small:
+        where = contiguous(result, result.shape)
+        kernel.entries[result] = kernel.loaded(where, result.dtype)
+
+
+def _copied(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    """A view that is none: its entries by a table."""
+    x = s.operands[0]
+    numbers = np.arange(x.size).reshape(x.shape)
+    source = kernel.place(x)
+    chosen = np.asarray(s.primitive.impl(numbers, **s.params))
+    index = np.unravel_index(chosen.reshape(-1), x.shape)
+    at = sum((i * k for i, k in zip(index, source.strides, strict=True)), np.full(chosen.size, 0))
+    table = _table(kernel, at + source.offset)
+    e, where = kernel.emitter, contiguous(result, (result.size,))
+    read = kernel.pointer(source.base)
+    with e.loop(result.size) as turn:
+        place = e.load(table, turn, np.dtype(np.int64)).value
+        e.store(e.cast(e.load(read, place, x.dtype), result.dtype), target, turn)
+    assert where.offset == 0
+
+
+def _table(kernel: Any, at: Any) -> Any:
+    """Integers that the code holds."""
+    values = [int(k) for k in at]
+    kind = ir.ArrayType(INT, len(values))
+    module = kernel.emitter.module
+    name = f"table{len(module.globals)}"
+    held = ir.GlobalVariable(module, kind, name)
+    held.initializer = ir.Constant(kind, values)
+    held.global_constant = True
+    held.linkage = "internal"
+    return held
+
+
+def _joined(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    axis = s.params["axis"] % len(result.shape)
+    whole = contiguous(result, result.shape)
+    start = 0
+    for x in s.operands:
+        shape = getattr(x, "shape", ())
+        length = shape[axis] if s.primitive.name == "concatenate" else 1
+        part = [slice(None)] * axis + [slice(start, start + length)]
+        if s.primitive.name == "stack":
+            part[axis] = start
+        put(kernel, x, target, _view(whole, tuple(part)), result.dtype)
+        start += length
+
+
+def _view(whole: Layout, index: tuple) -> Layout:
+    if not any(type(k) is type(Ellipsis) for k in index):
+        index = (*index, ...)
+    found = view_of(whole, lambda a: a[index])
+    if found is None:
+        raise Refused("an index by arrays")
+    return found
+
+
+def _by_arrays(index: Any) -> bool:
+    return any(isinstance(k, (np.ndarray, list)) for k in index)
+
+
+def _positions(shape: tuple[int, ...], index: Any) -> np.ndarray:
+    return np.arange(int(np.prod(shape))).reshape(shape)[index]
+
+
+def _scattered(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    whole = contiguous(result, result.shape)
+    index, (x,) = s.params["index"], s.operands
+    e = kernel.emitter
+    fill(kernel, e.constant(0, result.dtype), target, whole, result.dtype)
+    if not _by_arrays(index):
+        put(kernel, x, target, _view(whole, tuple(index)), result.dtype)
+        return
+    places = _positions(result.shape, tuple(index))
+    _by_table(kernel, x, places, target, result.dtype, adds=True)
+
+
+def _by_table(
+    kernel: Any, x: Any, places: np.ndarray, target: Any, dtype: np.dtype, adds: bool
+) -> None:
+    """Write or add entries, one after the other, at places in a table."""
+    e = kernel.emitter
+    table = _table(kernel, places.reshape(-1))
+    shape = places.shape
+    number = Access(table, contiguous(None, shape), np.dtype(np.int64), contiguous_strides(shape))
+    reads = [number]
+    if isinstance(x, np.ndarray) or (type(x) is Variable and x.size > 1):
+        source = kernel.place(x)
+        reads.append(Access(kernel.pointer(source.base), source, x.dtype, source.broadcast(shape)))
+    else:
+        given = kernel.operand(x)
+        fixed = e.cast(given.reshape(-1)[0] if isinstance(given, np.ndarray) else given, dtype)
+
+    def body() -> None:
+        at = number.load(e).value
+        entry = e.cast(reads[1].load(e), dtype) if len(reads) > 1 else fixed
+        if adds:
+            entry = e.function("add", (e.load(target, at, dtype), entry), dtype)
+        e.store(entry, target, at)
+
+    nest(e, shape, reads, body)
+
+
+def _written(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    whole = contiguous(result, result.shape)
+    x, v = s.operands
+    index = s.params["index"]
+    index = tuple(index) if isinstance(index, (tuple, list)) else (index,)
+    put(kernel, x, target, whole, result.dtype)
+    if _by_arrays(index):
+        _by_table(kernel, v, _positions(result.shape, index), target, result.dtype, adds=False)
+    else:
+        put(kernel, v, target, _view(whole, index), result.dtype)
+
+
+def _product(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    """A product of matrices or vectors: the sum over k of a[i, k] b[k, j]."""
+    e = kernel.emitter
+    a = kernel.place(s.operands[0])
+    b = kernel.place(s.operands[-1])
+    if s.primitive.name == "gram":
+        b = Layout(b.base, b.offset, b.shape[::-1], b.strides[::-1])
+    rows, columns = a.shape[:-1], b.shape[1:]
+    shape = (*rows, a.shape[-1], *columns)
+    whole = contiguous(result, result.shape)
+    ones = (0,) * len(columns)
+    left = Access(kernel.pointer(a.base), a, result.dtype, (*a.strides, *ones))
+    right = Access(kernel.pointer(b.base), b, result.dtype, ((0,) * len(rows)) + b.strides)
+    inner = whole.strides
+    out = Access(target, whole, result.dtype, (*inner[: len(rows)], 0, *inner[len(rows) :]))
+    fill(kernel, e.constant(0, result.dtype), target, whole, result.dtype)
+
+    def body() -> None:
+        term = e.function("multiply", (left.load(e), right.load(e)), result.dtype)
+        out.store(e, folded(e, "add", out.load(e), term))
+
+    nest(e, shape, [left, right, out], body)

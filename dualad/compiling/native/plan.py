@@ -1,0 +1,276 @@
+"""Which operations have a native form, what lies in registers, and which loops there are.
+
+Small values are entries in registers, and their operations are unrolled. Operations on larger
+arrays become loops: all elementwise operations and reductions of one shape that do not wait for
+one another share a loop. The plan is a list of levels; a level's loops come first, then what it
+computes in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...engine.staged import Guard, Operation, Variable
+from ..program import Program
+from .elementwise import is_elementwise, working_dtype
+from .emitter import Refused, is_number
+from .layouts import Layout, contiguous, view_of
+
+__all__ = ["Loop", "Movement", "Plan", "is_native"]
+
+REDUCTIONS = {"sum_axes", "max", "min", "all", "any"}
+VIEWS = {"getitem", "reshape", "transpose", "broadcast_to"}
+MOVES = {"concatenate", "stack", "scatter_add", "index_set"}
+#: How many entries may be unrolled in all, by the size of the largest value in registers.
+BUDGET = ((64, 1500), (32, 2000), (16, 3000), (8, 6000), (4, 40000), (1, 1 << 60))
+#: From how many multiplications on a product is the library's.
+PRODUCT = 1 << 15
+
+
+def name_of(s: Operation) -> str:
+    """A primitive's name; elementwise primitives of one name in different disguises are one."""
+    return s.primitive.name
+
+
+def is_native(s: Operation | Guard) -> bool:
+    """Whether an operation or a question has a native form."""
+    if type(s) is Guard:
+        return _is_native_guard(s)
+    values = [*s.operands, *s.results]
+    if not all(map(_is_value, values)) or len(s.results) != 1:
+        return False
+    if not s.is_single or not all(is_number(r.dtype) for r in s.results):
+        return False
+    name = name_of(s)
+    if any(isinstance(p, Variable) for p in s.params.values()):
+        return False
+    try:
+        if is_elementwise(name):
+            return _is_native_elementwise(s, name)
+        return _is_native_structure(s, name)
+    except Refused:
+        return False
+
+
+def _is_value(x: Any) -> bool:
+    if type(x) in (bool, int, float):
+        return True
+    if isinstance(x, (np.ndarray, np.generic, Variable)):
+        size = x.size
+        return is_number(x.dtype) and size > 0
+    return False
+
+
+def _is_native_elementwise(s: Operation, name: str) -> bool:
+    from .elementwise import can_emit
+
+    if s.params and name not in ("cast",):
+        return False
+    (result,) = s.results
+    return can_emit(name, s.operands, result.dtype)
+
+
+def _is_native_structure(s: Operation, name: str) -> bool:
+    (result,) = s.results
+    if name in REDUCTIONS:
+        x = s.operands[0]
+        keeps = s.params.get("keepdims", False)
+        return isinstance(x, Variable) and x.shape != () and not keeps and "axes" in _axes(s)
+    if name in VIEWS | MOVES:
+        return not any(isinstance(v, Variable) for v in _inside(s.params.values()))
+    if name in ("matmul", "gram"):
+        return _products(s) <= PRODUCT and result.dtype.kind == "f"
+    return False
+
+
+def _axes(s: Operation) -> dict[str, tuple[int, ...]]:
+    """The axes of a reduction, in one form."""
+    axes = s.params.get("axes", s.params.get("axis"))
+    if not isinstance(axes, (tuple, int)):
+        return {}
+    given = axes if isinstance(axes, tuple) else (axes,)
+    return {"axes": tuple(a % len(s.operands[0].shape) for a in given)}
+
+
+def _products(s: Operation) -> int:
+    a, b = s.operands[0], s.operands[-1]
+    if any(x.dtype != s.results[0].dtype for x in (a, b)) or len(a.shape) > 2 < len(b.shape) + 1:
+        return 1 << 60
+    return int(np.prod(s.results[0].shape, dtype=float)) * a.shape[-1]
+
+
+def _inside(params: Iterable[Any]) -> list[Any]:
+    out: list[Any] = []
+    for p in params:
+        out += _inside(p) if isinstance(p, (tuple, list)) else [p]
+    return out
+
+
+def _is_native_guard(g: Guard) -> bool:
+    v = g.variable
+    if not is_number(v.dtype) or v.size == 0:
+        return False
+    if g.question == "has_nan":
+        return True
+    if g.question in ("int", "index") and v.dtype.kind == "f":
+        return False
+    return v.size == 1 and g.question in ("bool", "int", "index", "float", "value")
+
+
+class Loop:
+    """Elementwise operations and reductions over one shape, in the order of the program."""
+
+    def __init__(self, shape: tuple[int, ...]):
+        self.shape = shape
+        self.steps: list[Operation | Guard] = []
+
+
+class Movement:
+    """An operation that has a loop of its own."""
+
+    def __init__(self, operation: Operation):
+        self.operation = operation
+
+
+class Plan:
+    """The order of a program whose steps all have a native form."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.limit = _limit(program)
+        #: for what comes out of a loop, and for what is computed in registers: its level
+        self.level: dict[Variable, int] = dict.fromkeys(program.inputs, -1)
+        self.loops: dict[tuple[int, tuple[int, ...]], Loop] = {}
+        self.moves: dict[int, list[Movement]] = {}
+        self.registers: dict[int, list[Operation | Guard]] = {}
+        #: the loop that gives a variable
+        self.member: dict[Variable, tuple[int, tuple[int, ...]]] = {}
+        #: where a variable lies that is in memory: a view, or all of it
+        self.layout: dict[Variable, Layout] = {}
+        #: variables that are stored while their loop runs
+        self.stored: dict[Variable, None] = {}
+        for s in program.steps:
+            self._place(s)
+        for v in program.results():
+            if not self.is_small(v):
+                self.base_of(v)
+
+    def is_small(self, x: Any) -> bool:
+        """Whether a value lies in registers."""
+        return not hasattr(x, "size") or x.size <= self.limit
+
+    @property
+    def levels(self) -> range:
+        """The levels in their order."""
+        last = [*self.registers, *self.moves, *(k for k, _ in self.loops)]
+        return range(-1, max(last, default=-1) + 1)
+
+    # --- levels ------------------------------------------------------------------------------
+
+    def _place(self, s: Operation | Guard) -> None:
+        if type(s) is Guard:
+            self._place_guard(s)
+            return
+        (result,) = s.results
+        name = name_of(s)
+        if name in VIEWS and self._is_view(s, result):
+            return
+        large = [x for x in (*s.operands, result) if not self.is_small(x)]
+        if not large or (self.is_small(result) and name == "getitem"):
+            self._in_registers(s)
+        elif is_elementwise(name):
+            self._in_loop(s, result.shape, result)
+        elif name in REDUCTIONS:
+            self._in_loop(s, s.operands[0].shape, None)
+        else:
+            self._moved(s)
+
+    def _in_registers(self, s: Operation) -> None:
+        level = max([self._level(x) for x in s.operands], default=-1)
+        for x in s.operands:
+            self._need(x)
+        self.level[s.results[0]] = level
+        self.registers.setdefault(level, []).append(s)
+
+    def _in_loop(
+        self, s: Operation | Guard, shape: tuple[int, ...], result: Variable | None
+    ) -> None:
+        operands = (s.variable,) if type(s) is Guard else s.operands
+        level = 0
+        for x in operands:
+            joins = type(x) is Variable and self.member.get(x, (0, None))[1] == shape
+            level = max(level, self._level(x) + (0 if joins else 1))
+        key = (level, shape)
+        for x in operands:
+            if type(x) is not Variable or self.member.get(x) != key:
+                self._need(x)
+        self.loops.setdefault(key, Loop(shape)).steps.append(s)
+        if result is not None:
+            self.member[result] = key
+        for r in () if type(s) is Guard else s.results:
+            self.level[r] = level
+            if result is None and not self.is_small(r):
+                self.layout[r] = contiguous(r, r.shape)
+
+    def _moved(self, s: Operation) -> None:
+        level = max([self._level(x) + 1 for x in s.operands], default=0)
+        for x in s.operands:
+            self._need(x)
+        (result,) = s.results
+        self.level[result] = level
+        self.layout[result] = contiguous(result, result.shape)
+        self.moves.setdefault(level, []).append(Movement(s))
+
+    def _place_guard(self, g: Guard) -> None:
+        if self.is_small(g.variable):
+            self.registers.setdefault(self._level(g.variable), []).append(g)
+        else:
+            self._in_loop(g, g.variable.shape, None)
+
+    def _level(self, x: Any) -> int:
+        return self.level[x] if type(x) is Variable else -1
+
+    # --- memory ------------------------------------------------------------------------------
+
+    def _is_view(self, s: Operation, result: Variable) -> bool:
+        """Whether an operation moves nothing; then where its result lies is known."""
+        x = s.operands[0]
+        if self.is_small(result) or type(x) is not Variable:
+            return False
+        self._need(x)
+        found = view_of(self.layout_of(x), lambda a: s.primitive.impl(a, **s.params))
+        if found is None:
+            return False
+        self.layout[result] = found
+        self.level[result] = self._level(x)
+        return True
+
+    def _need(self, x: Any) -> None:
+        """Say that a value is read from memory."""
+        if type(x) is Variable and not self.is_small(x):
+            self.base_of(x)
+
+    def base_of(self, v: Variable) -> Variable:
+        """The variable in whose memory another lies."""
+        base = self.layout_of(v).base
+        if base in self.member:
+            self.stored[base] = None
+        return base
+
+    def layout_of(self, v: Variable) -> Layout:
+        """Where a variable lies."""
+        if v not in self.layout:
+            self.layout[v] = contiguous(v, v.shape)
+        return self.layout[v]
+
+
+def _limit(program: Program) -> int:
+    """Up to which size values lie in registers."""
+    sizes = [max([v.size for v in s.results], default=1) for s in program.operations]
+    for limit, budget in BUDGET:
+        if sum(n for n in sizes if n <= limit) <= budget:
+            return limit
+    return 1

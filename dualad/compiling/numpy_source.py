@@ -1,0 +1,258 @@
+"""Programs as NumPy source: what people read, and what runs where nothing faster is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from ..engine.guard import has_nan, ignore, restore
+from ..engine.source import definition
+from ..engine.staged import Guard, Operation, Variable
+from .block_loop import BlockLoop
+from .expressions import Expressions
+from .group import Group
+from .lifetime import Lifetimes, is_large
+from .loop import Loop
+from .loop_source import LoopSource
+from .program import Output, Program
+from .schedule import Piece, scheduled
+from .statements import statements
+
+__all__ = ["Failed", "NumpySource", "same_value"]
+
+
+class Failed:
+    """What a program gives in place of a result where a guard did not hold."""
+
+    __slots__ = ("guard",)
+
+    def __init__(self, guard: Guard):
+        self.guard = guard
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two values agree to the last bit."""
+    a, b = np.asarray(a), np.asarray(b)
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+#: for each question a condition under which the answer is another one than it was
+OTHERWISE: dict[str, str] = {
+    "shape": "{v}.shape != {a}",
+    "int": "int({v}) != {a}",
+    "index": "int({v}) != {a}",
+    "float": "not same_value(float({v}), {a})",
+    "complex": "not same_value(complex({v}), {a})",
+    "value": "not same_value({v}, {a})",
+}
+
+
+#: From how many steps names are used again, so that what they stood for is freed.
+LONG = 100
+
+
+class NumpySource(Expressions):
+    """The source of one program, and the function it defines."""
+
+    def __init__(self, program: Program):
+        super().__init__()
+        self.program = program
+        self.failures: list[Failed] = []
+        self.names.update({v: f"x{k}" for k, v in enumerate(program.inputs)})
+        self.lines: list[str] = []
+        self._quiet = False
+        self.depth = 1
+        self._rows = 0
+        #: lists of what loops save, by name, and the variables in them
+        self.rows: dict[str, tuple[Variable, ...]] = {}
+        #: names: whose each is, how many there are, and which are free
+        self.owner: dict[str, Variable] = {}
+        self._count, self._unused = 0, list[str]()
+        pieces = scheduled(program)
+        self._is_long = len(pieces) > LONG
+        self.life = Lifetimes(program, pieces)
+        for k, piece in enumerate(pieces):
+            self._piece(piece, k)
+            ended = self.release(k)
+            if ended and k + 1 < len(pieces):
+                self.line(f"del {', '.join(ended)}")
+        self.mode(False)
+        self._results()
+
+    # --- steps -------------------------------------------------------------------------------
+
+    def _piece(self, piece: Piece, k: int) -> None:
+        if isinstance(piece, Guard):
+            self.line(self.guard(piece))
+            return
+        self.mode(piece.quiet)
+        if isinstance(piece, Loop):
+            LoopSource(self, piece).write()
+        elif isinstance(piece, Group):
+            for text in BlockLoop(self, piece).lines:
+                self.line(text)
+        else:
+            assert isinstance(piece, Operation)
+            for text in statements(self, piece, k):
+                self.line(text)
+
+    def new_name(self, v: Variable) -> str:
+        """Name a variable."""
+        if self._unused:
+            name = self._unused.pop()
+        else:
+            name = f"v{self._count}"
+            self._count += 1
+        self.names[v] = name
+        self.owner[name] = v
+        return name
+
+    def rename(self, r: Variable, x: Variable) -> str:
+        """Give a result the name of an operand that it replaces."""
+        name = self.names[r] = self.names[x]
+        self.owner[name] = r
+        return name
+
+    def release(self, k: int) -> list[str]:
+        """The names of what is not read after the k-th piece; long programs use them again."""
+        ended = [
+            name
+            for v in self.life.dying.pop(k, ())
+            if (name := self.names.get(v)) is not None and self.owner.get(name) is v
+        ]
+        if self._is_long:
+            self._unused += ended
+            return []
+        return [name for name in ended if is_large(self.owner[name])]
+
+    def count_row(self) -> int:
+        """A number for a new list."""
+        self._rows += 1
+        return self._rows - 1
+
+    def line(self, text: str) -> None:
+        """Add a line."""
+        self.lines.append("    " * (self.depth + self._quiet) + text)
+
+    def mode(self, quiet: bool) -> None:
+        """Start or end the part that gives no warnings."""
+        pad = "    " * self.depth
+        if quiet and not self._quiet:
+            self.lines += [f"{pad}token = ignore()", f"{pad}try:"]
+        elif self._quiet and not quiet:
+            self.lines += [f"{pad}finally:", f"{pad}    restore(token)"]
+        self._quiet = quiet
+
+    # --- guards ------------------------------------------------------------------------------
+
+    def failed(self, g: Guard) -> str:
+        """What is given back where a guard does not hold."""
+        self.failures.append(Failed(g))
+        return f"failed[{len(self.failures) - 1}]"
+
+    def guard(self, g: Guard) -> str:
+        """A guard as a line."""
+        v = self.names[g.variable]
+        if g.question == "bool":
+            test = f"not {v}" if g.answer else v
+        elif g.question == "has_nan":
+            asked = self.asks_for_nan(g.variable, v)
+            test = f"not ({asked})" if g.answer else asked
+        else:
+            answer = g.answer if g.question != "value" else self.frozen(g.answer)
+            test = OTHERWISE[g.question].format(v=v, a=self.parameter(answer))
+        return f"if {test}: return {self.failed(g)}"
+
+    @staticmethod
+    def asks_for_nan(v: Variable, name: str) -> str:
+        """Whether a value holds a NaN: then the sum of its squares is one, and not otherwise."""
+        if v.dtype.kind != "f" or v.dtype.itemsize not in (4, 8) or not v.contiguous:
+            return f"has_nan({name})"
+        if not v.is_array:
+            return f"{name} != {name}"
+        return (
+            f"isnan({name}.dot({name}))"
+            if len(v.shape) == 1
+            else f"isnan(np.vdot({name}, {name}))"
+        )
+
+    def frozen(self, x: Any) -> Any:
+        """A constant as it is now."""
+        return x.copy() if isinstance(x, np.ndarray) else x
+
+    # --- results -----------------------------------------------------------------------------
+
+    def _results(self) -> None:
+        for k, v in self.program.writes:
+            self.line(f"x{k}[...] = {self.value(v)}")
+        shown: set[Any] = set()
+        leaves = [self._output(o, shown) for o in self.program.outputs]
+        text = ", ".join(leaves) + ("," if len(leaves) == 1 else "")
+        self.line(f"return ({text})")
+
+    def _output(self, o: Output, shown: set[Any]) -> str:
+        if type(o.value) is not Variable:
+            fresh = isinstance(o.value, np.ndarray)
+            return f"{self.named(o.value)}.copy()" if fresh else self.value(o.value)
+        v = o.value
+        roots = self.life.roots(v)
+        shared = any(r in self.program.inputs or self._is_broadcast(r) for r in roots)
+        shared = shared or bool(roots & shown)
+        shown |= roots
+        return (
+            f"{self.names[v]}.copy()" if v.is_array and shared and not o.is_view else self.names[v]
+        )
+
+    def _is_broadcast(self, v: Variable) -> bool:
+        maker = self.life.made.get(v)
+        return type(maker) is Operation and maker.primitive.name == "broadcast_to"
+
+    # --- what comes of it --------------------------------------------------------------------
+
+    def text(self, name: str = "program") -> str:
+        """The source for people."""
+        inputs = ", ".join(f"x{k}" for k in range(len(self.program.inputs)))
+        before = ", ".join(repr(v).partition(": ")[2] for v in self.program.inputs)
+        head = ["import numpy as np", ""]
+        for known, impl in self.helpers.items():
+            head += ["", self._definition(known, impl), ""]
+        head += [f"{c} = {_shown(c, a)}" for c, a in self.constants.items()]
+        return "\n".join(
+            [*head, "", f"def {name}({inputs}):", f'    """{before}"""', *self.lines, ""]
+        )
+
+    @staticmethod
+    def _definition(name: str, impl: Any) -> str:
+        try:
+            text = definition(impl).rstrip()
+        except (OSError, TypeError, SyntaxError):
+            text = ""
+        return text if text.startswith(f"def {name}(") else f"# {name}: {_origin(impl)}"
+
+    def function_of(self, name: str = "program") -> Callable[..., Any]:
+        """The function that the source defines: it gives the leaves of the result, or a Failed."""
+        inputs = ", ".join(f"x{k}" for k in range(len(self.program.inputs)))
+        scope: dict[str, Any] = {
+            **self.helpers, **self.constants, "np": np, "has_nan": has_nan, "ignore": ignore,
+            "restore": restore, "same_value": same_value, "failed": self.failures,
+            "isnan": isnan,
+        }  # fmt: skip
+        text = "\n".join([f"def {name}({inputs}):", *self.lines])
+        exec(compile(text, f"<{name}>", "exec"), scope)
+        return scope[name]
+
+
+def _origin(impl: Any) -> str:
+    return f"{getattr(impl, '__module__', '?')}.{getattr(impl, '__qualname__', impl)}"
+
+
+def _shown(name: str, a: Any) -> str:
+    if isinstance(a, np.ndarray) and a.size > 32:
+        return f"...  # {name}: {a.dtype.name}[{','.join(map(str, a.shape))}]"
+    if isinstance(a, np.ndarray):
+        dtype = "" if a.dtype == np.float64 else f", {a.dtype.name!r}"
+        return f"np.array({a.tolist()!r}{dtype})"
+    return repr(a)

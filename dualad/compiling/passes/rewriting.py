@@ -1,0 +1,112 @@
+"""Rewriting by rules: each looks at one operation, and at what its operands come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...engine.staged import Guard, Operation, Variable
+from ..program import Output, Program, variables_of
+
+__all__ = ["Known", "Made", "Rule", "outputs_by", "renamed", "rewritten"]
+
+
+class Known(NamedTuple):
+    """What stands in place of a result: another variable, or a constant."""
+
+    value: Any
+
+
+class Made(dict[Variable, Operation]):
+    """The operation that made each variable, and how often each was read in the beginning."""
+
+    def __init__(self, program: Program):
+        super().__init__()
+        self.uses = Counter(program.results())
+        for s in program.steps:
+            self.uses.update(variables_of(s))
+
+
+#: An operation, and what made each variable: nothing, another operation with the same result,
+#: several of which the last has that result, or what is known in its place.
+Rule = Callable[[Operation, Made], Operation | list[Operation] | Known | None]
+
+
+def rewritten(program: Program, *rules: Rule) -> Program:
+    """The program after the rules, each applied as long as it finds something."""
+    same: dict[Variable, Any] = {}
+    made = Made(program)
+    steps: list[Operation | Guard] = []
+    kept = {v for _, v in program.writes}
+    for s in program.steps:
+        if isinstance(s, Guard):
+            known = same.get(s.variable, s.variable)
+            if type(known) is Variable:  # a constant answers as it did
+                steps.append(s._replace(variable=known))
+            continue
+        todo = [renamed(s, same)]
+        while todo:
+            operation = todo.pop(0)
+            new = _applied(rules, operation, made)
+            if type(new) is Known and (type(new.value) is Variable or s.results[0] not in kept):
+                same[operation.results[0]] = new.value
+                todo = [renamed(o, same) for o in todo]
+            elif type(new) is list:
+                todo = [*new, *todo]
+            else:
+                operation = new if type(new) is Operation else operation
+                steps.append(operation)
+                made.update(dict.fromkeys(operation.results, operation))
+    writes = tuple([(k, same.get(v, v)) for k, v in program.writes])
+    return Program(
+        program.inputs, tuple(steps), outputs_by(program, same), program.tree, writes,
+        program.notes,
+    )  # fmt: skip
+
+
+def _applied(rules: tuple[Rule, ...], operation: Operation, made: Made) -> Any:
+    """The last of what the rules make of an operation."""
+    found: Any = None
+    while len(operation.results) == 1:
+        for rule in rules:
+            new = rule(operation, made)
+            if new is not None:
+                break
+        else:
+            break
+        found = new
+        if type(new) is not Operation:
+            break
+        operation = new
+    return found
+
+
+def outputs_by(program: Program, same: dict[Variable, Any]) -> tuple[Output, ...]:
+    """The outputs under other names."""
+    return tuple(
+        [
+            Output(same.get(o.value, o.value), o.is_view) if type(o.value) is Variable else o
+            for o in program.outputs
+        ]
+    )
+
+
+def renamed(operation: Operation, names: dict[Variable, Any]) -> Operation:
+    """The operation on other variables."""
+    if not names:
+        return operation
+
+    def new(x: Any) -> Any:
+        if type(x) is Variable:
+            return names.get(x, x)
+        if type(x) is slice:
+            return slice(new(x.start), new(x.stop), new(x.step))
+        return type(x)([new(v) for v in x]) if type(x) in (tuple, list) else x
+
+    aliases = new(operation.aliases)
+    return operation._replace(
+        operands=new(operation.operands),
+        params={k: new(v) for k, v in operation.params.items()},
+        aliases=tuple([a for a in aliases if type(a) is Variable]),
+    )

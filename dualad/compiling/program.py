@@ -1,0 +1,162 @@
+"""Programs: the operations of one run of a function, with the questions that Python asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..engine.level import Level
+from ..engine.staged import (
+    Constants,
+    Guard,
+    Operation,
+    Staged,
+    Untraceable,
+    Variable,
+    concrete,
+    settled_constants,
+    staged,
+)
+from ..engine.traced import Buffer, TracedArray
+from ..engine.tree import Tree, flatten
+from .loop import Loop
+
+__all__ = ["Output", "Program", "Step", "is_basic", "trace", "variables_of"]
+
+Step = Operation | Guard | Loop
+
+
+@dataclass(frozen=True)
+class Output:
+    """One leaf of a result: a variable, or a constant."""
+
+    value: Any
+    #: the caller gets the memory of an argument itself, as the function hands it out
+    is_view: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """Straight-line code: steps from inputs to outputs."""
+
+    inputs: tuple[Variable, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[Output, ...]
+    tree: Tree
+    #: (input, variable): what the function wrote into an argument
+    writes: tuple[tuple[int, Variable], ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The steps without the guards."""
+        return [s for s in self.steps if type(s) is Operation]
+
+    @property
+    def guards(self) -> list[Guard]:
+        """What is asked while the program runs."""
+        return [s for s in self.steps if isinstance(s, Guard)]
+
+    def with_steps(self, steps: Sequence[Step]) -> Program:
+        """The same program by other steps."""
+        return replace(self, steps=tuple(steps))
+
+    def results(self) -> list[Variable]:
+        """The variables that somebody outside asks for."""
+        wanted = [o.value for o in self.outputs if type(o.value) is Variable]
+        return wanted + [v for _, v in self.writes]
+
+
+def variables_of(step: Any) -> list[Variable]:
+    """The variables that a step reads, also inside of its parameters."""
+    if isinstance(step, Guard):
+        return [step.variable]
+    if isinstance(step, Loop):
+        return step.reads()
+    found: list[Variable] = []
+    for x in (*step.operands, *step.params.values()):
+        _collect(x, found)
+    return found
+
+
+def _collect(x: Any, found: list[Variable]) -> None:
+    if type(x) is Variable:
+        found.append(x)
+    elif type(x) in (tuple, list):
+        for v in x:
+            _collect(v, found)
+    elif type(x) is slice:
+        found += [v for v in (x.start, x.stop, x.step) if type(v) is Variable]
+
+
+def is_basic(index: tuple) -> bool:
+    """Whether an index is of numbers and slices alone."""
+    return all(
+        k is None
+        or k is Ellipsis
+        or type(k) in (int, slice)
+        or (type(k) is Variable and not k.is_array)
+        for k in index
+    )
+
+
+def trace(
+    f: Callable[..., Any], values: Sequence[Any], rebuild: Callable[[list], tuple[tuple, dict]]
+) -> tuple[Program, Any]:
+    """Run f on arguments rebuilt from values: the program of that run, and its result."""
+    with Level("compile") as level:
+        inputs = [staged(level, v, Variable(v, k)) for k, v in enumerate(values)]
+        variables = tuple([s.tangent for s in inputs])
+        level.tape.extend(variables)
+        level.pool = Constants()
+        args, kwargs = rebuild(list(inputs))
+        result = f(*args, **kwargs)
+        leaves, tree = flatten(result)
+        outputs = tuple([_output(level, inputs, x) for x in leaves])
+        writes = tuple(
+            [
+                (k, s.tangent)
+                for k, (s, v) in enumerate(zip(inputs, variables, strict=True))
+                if type(s) is Staged and s.tangent is not v
+            ]
+        )
+        for k, _ in writes:
+            np.copyto(values[k], concrete(inputs[k]), casting="unsafe")
+        plain = [_plain(x, o.is_view) for x, o in zip(leaves, outputs, strict=True)]
+        tape = level.tape[len(inputs) :]
+    steps = tuple(map(settled_constants, tape))
+    return Program(variables, steps, outputs, tree, writes), tree.unflatten(plain)
+
+
+def _output(level: Level, inputs: list[Staged], x: Any) -> Output:
+    if type(x) is Staged:
+        if x.level is not level:
+            raise Untraceable("it returns a value of another trace")
+        return Output(x.tangent, any(_root(x) is s for s in inputs))
+    if isinstance(x, Buffer):
+        return Output(x.primal)
+    if isinstance(x, TracedArray) or hasattr(x, "__dualad_face__"):
+        raise Untraceable("it returns a value that another transformation tracks")
+    return Output(x)
+
+
+def _root(x: Any) -> Any:
+    """The array that a view is a view of."""
+    while getattr(x, "_base", None) is not None:
+        x = x._base[0]
+    return x
+
+
+def _plain(x: Any, is_view: bool) -> Any:
+    if type(x) is Staged:
+        value = concrete(x)
+        return value if is_view or not isinstance(value, np.ndarray) else _owned(value)
+    x = x.primal if isinstance(x, Buffer) else x
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _owned(value: np.ndarray) -> np.ndarray:
+    return value if value.base is None and value.flags.writeable else value.copy()
