@@ -65,7 +65,7 @@ _memory = _Memory()
 
 
 def _owner(a: np.ndarray) -> np.ndarray:
-    return a if a.base is None else a.base
+    return a.base if isinstance(a.base, np.ndarray) else a
 
 
 def _is_large(a: Any) -> bool:
