@@ -42,7 +42,7 @@ def peaks(workload: Workload, backends: list[Backend]) -> Iterator[Result]:
     """By how much resident memory rises during one call, in megabytes; on Linux alone."""
     for job in workload.peak:
         for backend in backends:
-            if backend.rival and backend.does(workload, job):
+            if (backend.rival or backend.is_compiled) and backend.does(workload, job):
                 try:
                     run = prepared(workload, job, backend, workload.arguments())
                     run()

@@ -1,10 +1,12 @@
 """The page of the documentation, from a run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from .costs import COSTS
-from .table import everyone, markdown, verdicts
-from .verdict import Row, number, rows_of, summary
+from .fused_targets import FUSED_REASONS
+from .table import everyone, fused_verdicts, markdown, verdicts
+from .verdict import Row, fused_rows_of, number, rows_of, summary
 from .workloads import JOBS, WORKLOADS
 
 __all__ = ["page"]
@@ -30,6 +32,16 @@ peer did.
 ## Rows that are lost
 
 {lost}
+
+## Compiled
+
+The same jobs as programs of `dualad.compile` ([compiling](compile.md)): on NumPy alone, and as
+machine code with the extra `jit`. Here the peers are all of them, those that compile among them:
+JAX with `jit`, `torch.compile`, CasADi. dualad is {fused_summary}.
+
+{fused}
+
+{fused_lost}
 
 ## Every peer
 
@@ -73,10 +85,14 @@ engine may cost.
   call for the value and one or two for the tangent, one object for the result. In reverse mode
   it is one tuple on the tape and one call in the sweep. Nothing else may happen there: a further
   attribute look-up on this path is 3 % of every program of small operations.
-- Slices and single entries have a path of their own. All other operations go through the general
-  one: arguments are normalised as NumPy normalises them, the primitive asks for the highest level
-  among its arguments, and what the transpose reads is written down by shape and dtype. That is 5
-  to 15 microseconds, whatever the size of the arrays.
+- Slices, single entries, `np.stack` of numbers and `np.concatenate` of vectors have paths of their
+  own. All other operations go through the general one: arguments are normalised as NumPy
+  normalises them, the primitive asks for the highest level among its arguments, and what the
+  transpose reads is written down by shape and dtype. That is 4 to 15 microseconds, whatever the
+  size of the arrays.
+- Many tangents of one value (a Jacobian, a Hessian, `jvp` under `vmap`) lie in one array: an
+  operation is one on the value and two or three on that array. What is not plain float64 falls
+  back to a dual whose tangent is batched, two dispatches an operation.
 - A composite rule is run again for every tangent, and traced and transposed for every cotangent:
   20 to 90 microseconds. A function that is called in a loop deserves better: `dualad.custom_jvp`
   with linear operations alone, or a rule in `ops/`.
@@ -94,7 +110,7 @@ engine may cost.
 
 def page(run: dict[str, Any]) -> str:
     """The run as a page of the documentation."""
-    rows = rows_of(run)
+    rows, fused = rows_of(run), fused_rows_of(run)
     names = [n for n in dict.fromkeys(r.workload for r in rows) if n in WORKLOADS]
     loosest = max(run["results"], key=lambda r: r.get("error", 0.0) * (r["job"] != "ivp"))
     return PAGE.format(
@@ -103,6 +119,9 @@ def page(run: dict[str, Any]) -> str:
         jobs="; ".join(f"`{job}` {about}" for job, about in JOBS.items()),
         workloads="\n".join(f"- `{n}`: {WORKLOADS[n].about}." for n in names),
         lost=lost(rows),
+        fused=markdown(fused_verdicts(fused)),
+        fused_summary=summary(fused),
+        fused_lost=fused_lost(fused),
         everyone=markdown(everyone(rows)),
         failures=failures(run),
         error=loosest.get("error", 0.0),
@@ -129,6 +148,16 @@ def lost(rows: list[Row]) -> str:
     return "\n".join(lines) or "None in this run."
 
 
+def fused_lost(rows: Sequence[Row]) -> str:
+    """What dominates the rows of compiled programs that are behind a peer or a target."""
+    lines = [
+        f"- `{r.workload}` {r.job}: {r.verdict}. {FUSED_REASONS.get(r.workload, '')}".rstrip()
+        for r in rows
+        if r.lost
+    ]
+    return "\n".join(lines)
+
+
 def reason(row: Row) -> str:
     """What dominates the time, or the memory, of a row."""
     known = WORKLOADS.get(row.workload)
@@ -139,7 +168,8 @@ OTHERWISE = {
     "start": (
         "An import runs the tables of formulas, from which code is generated, and the classes of "
         "tensors with PyTorch's names; SciPy, rules for it, and everything optional waits until "
-        "it is used."
+        "it is used. Two thirds of the first gradient are Python compiling the functions that are "
+        "written for its two operations: every further operation that is new costs as much."
     ),
     "memory": (
         "Values are held that the sweep will read; a rise of a few megabytes is at the grain of "

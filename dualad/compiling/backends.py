@@ -16,6 +16,8 @@ from .program import Program
 __all__ = ["BACKENDS", "checked", "runner"]
 
 BACKENDS = ("auto", "numpy", "numba")
+#: Up to how many steps machine code is written without loops.
+UNROLLED = 4000
 
 
 def checked(backend: str) -> str:
@@ -33,9 +35,19 @@ def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+def is_native(backend: str) -> bool:
+    """Whether programs become machine code where that pays."""
+    return backend == "numba" or (backend == "auto" and has_numba())
+
+
+def prefers_loops(program: Program, backend: str) -> bool:
+    """Whether what repeats is better a loop: machine code of what is short is faster without."""
+    return not is_native(backend) or len(program.steps) > UNROLLED
+
+
 def runner(program: Program, backend: str) -> Callable[..., Any]:
     """The function that runs a program."""
-    if backend == "numba" or (backend == "auto" and has_numba()):
+    if is_native(backend):
         native = importlib.import_module(".native", __package__)
         function = native.native_function(program)
         if function is not None:

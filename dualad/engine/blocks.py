@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .guard import ignore, restore
+from .workspace import is_lent_to_one
 
 __all__ = ["LARGE", "Pool", "blockwise", "blockwise_pull", "pool_of"]
 
@@ -199,7 +200,7 @@ def blockwise(
         *["    " + line for line in body],
         f"    return values.reshape(shape), {tangent if shared else 'tangents.reshape(shape)'}",
     ]
-    return _compiled(lines, namespace)
+    return Later(lambda: _compiled(lines, namespace))
 
 
 def blockwise_pull(
@@ -250,7 +251,7 @@ def blockwise_pull(
         f"        else: {add}(whole_s[at], t, total)",
         "    return sums",
     ]
-    return _compiled(lines, namespace)
+    return Later(lambda: _compiled(lines, namespace))
 
 
 def added(c: Any, s: Any) -> Any:
@@ -284,7 +285,9 @@ def _unfit(a: str) -> str:
 
 def is_free(array: np.ndarray, references: int) -> bool:
     """Whether a cotangent with so many references may be added to in place."""
-    return references == HELD_ONCE and array.base is None and array.flags.writeable
+    if references != HELD_ONCE or not array.flags.writeable:
+        return False
+    return array.base is None or is_lent_to_one(array)
 
 
 def _held_once() -> int:
@@ -302,6 +305,29 @@ def _held_once() -> int:
 
 
 HELD_ONCE = _held_once()
+
+
+#: Held while a rule is made.
+_making = threading.RLock()
+
+
+class Later:
+    """A rule that is made when it is first called: few programs have arrays so large.
+
+    It then takes its own place in the generated code that calls it, where it is `name` of `scope`.
+    """
+
+    def __init__(self, make: Callable[[], Callable[..., Any]]):
+        self.make = make
+        self.scope: dict[str, Any] = {}
+        self.name = "rule"
+
+    def __call__(self, *args: Any) -> Any:
+        with _making:
+            rule = self.scope.get(self.name, self)
+            if rule is self:
+                rule = self.scope[self.name] = self.make()
+        return rule(*args)
 
 
 def _compiled(lines: Sequence[str], namespace: dict[str, Any]) -> Callable[..., Any]:

@@ -9,7 +9,6 @@ No reverse formula exists but the transposes of linear operations.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -135,19 +134,32 @@ class Partial:
             self.value = formula
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("constant", "names", "value"):
+        if name == "value":
+            self._compile()
+        elif name in ("constant", "names"):
+            self._read()
+        else:
             raise AttributeError(f"a partial derivative has no attribute {name!r}")
-        self.compile()
         return getattr(self, name)
 
     def compile(self) -> None:
         """Compile the formula, so that an error in it shows."""
+        if self.text is not None:
+            self._read()
+            self._compile()
+
+    def _read(self) -> None:
+        """See what the formula reads."""
+        assert self.text is not None
+        code = compile(self.text, "<partial>", "eval")
+        used = code.co_names
+        self.names = frozenset(used).intersection(("out", *INPUTS))
+        self.constant = None if used else float(eval(code))
+
+    def _compile(self) -> None:
+        """Make the formula a function."""
         formula, namespace = self.text, self.namespace
-        if formula is None:
-            return
-        used = {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
-        self.names = frozenset(used & {"out", *INPUTS})
-        self.constant = None if used else float(eval(formula))
+        assert formula is not None
         head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
         if formula.startswith("1 /"):
             formula, namespace = f"unit(out){formula[1:]}", {**namespace, "unit": unit}
@@ -181,6 +193,7 @@ class Elementwise(Primitive):
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
     twice:    the primitive of one argument that this one is where both are the same object.
+    call:     the operation as an expression of x and y, where that is quicker than to call it.
     """
 
     family = "elementwise"
@@ -199,6 +212,7 @@ class Elementwise(Primitive):
         complex: Callable[..., Any] | None = None,
         constant: tuple[str, Elementwise] | None = None,
         twice: Elementwise | None = None,
+        call: str | None = None,
         builtin: bool = True,
     ):
         super().__init__(ufunc, name, builtin)
@@ -209,6 +223,7 @@ class Elementwise(Primitive):
         #: the operation as a formula of ufuncs, where it is no ufunc itself
         self.text: str | None = getattr(ufunc, "text", None)
         self.operator = operator
+        self.call = call
         self.singular = singular or chooses
         self.chooses = chooses
         self.linear = frozenset(linear)
@@ -392,7 +407,8 @@ class Composite(Primitive):
     """A forward rule per argument, (tangent, out, *args, **params) -> tangent of out.
 
     None for an argument without derivative. With whole=True the one rule takes all tangents
-    as a tuple, None standing for zero.
+    as a tuple, None standing for zero. What a rule does not read the values of is not kept for it:
+    with reads="out" it gets the Specs of the arguments, with reads="args" that of the result.
     """
 
     family = "composite"
@@ -402,6 +418,7 @@ class Composite(Primitive):
         impl: Callable[..., Any],
         *rules: Callable[..., Any] | None,
         whole: bool = False,
+        reads: str = "both",
         name: str | None = None,
         batch: Callable[..., Any] | None = None,
         builtin: bool = True,
@@ -409,6 +426,7 @@ class Composite(Primitive):
         super().__init__(impl, name, builtin)
         self.rules = rules
         self.whole = whole
+        self.reads = reads
         self._batch = batch
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:

@@ -14,6 +14,7 @@ the sweep, so that it may be added to in place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -25,6 +26,7 @@ from .guard import has_nan, ignore, quiet, restore
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
+from .workspace import zeros
 
 __all__ = [
     "add_cotangent",
@@ -168,7 +170,13 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
         share = unfit(transpose(ct, *args, **params), like[k])
         s = g[i]
-        g[i] = share if s is None else s + share
+        if s is None:
+            g[i] = share
+        elif type(s) is np.ndarray and s.size >= LARGE:
+            s = None  # one who holds it less
+            add_cotangent(g, i, share)
+        else:
+            g[i] = s + share
 
 
 def add_in_place(
@@ -181,7 +189,11 @@ def add_in_place(
     if i not in own:
         if isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
             return False
-        into = np.zeros(like.shape, like.dtype) if into is None else np.array(into, like.dtype)
+        if into is None:
+            new = zeros if math.prod(like.shape) >= LARGE else np.zeros
+            into = new(like.shape, like.dtype)
+        else:
+            into = np.array(into, like.dtype)
         own.add(i)
         g[i] = into
     elif isinstance(into, TracedArray) or ct.dtype.kind == "c" != like.dtype.kind:
@@ -219,12 +231,19 @@ pull_part.push = push_part  # type: ignore[attr-defined]
 # --- the sweep ---------------------------------------------------------------------------------
 
 
-def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = False) -> list[Any]:
+def sweep(
+    tape: list,
+    inputs: int,
+    seeds: list[tuple[int, Any]],
+    free: bool = False,
+    within: bool = False,
+) -> list[Any]:
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
     Products run unguarded; where the result holds a NaN the sweep is repeated with products in
     which zero wins over infinity; so it is from the start where the entries are not known before
-    they are computed. The function has given its own NumPy warnings already, in the
+    they are computed. A sweep within another one that is not guarded leaves the look for a NaN
+    to that one. The function has given its own NumPy warnings already, in the
     error state that its author chose: the sweep gives none.
     """
     watch = WATCH.get()
@@ -240,7 +259,7 @@ def sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], free: bool = Fa
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
         out = _sweep(tape, inputs, seeds, guarded)
-        if not guarded:
+        if not guarded and not within:
             for c in out:
                 if c is not None and has_nan(c):
                     out = _sweep(tape, inputs, seeds, True)
