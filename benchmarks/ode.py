@@ -3,8 +3,8 @@
 Three problems, each by SciPy's methods: Robertson's kinetics (stiff), Lotka and Volterra's model,
 and a one-dimensional Brusselator on 50 cells (100 states). Steps, right-hand sides and time with
 sensitivities are given as ratios to the same integration without them; errors in units of the
-relative tolerance, against a run at a far tighter one; time also with compile=True. CasADi's CVODES stands beside them where
-CasADi is installed.
+relative tolerance, against a run at a far tighter one; time also with compile=True. CasADi's
+CVODES stands beside them where CasADi is installed.
 """
 
 # ruff: noqa: E402 - the number of threads is read when NumPy is imported

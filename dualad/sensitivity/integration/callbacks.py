@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ...compiling import compile as compiled
 from ...transforms.batching import vmap
 from ...transforms.forward import jvp
 from ..parameters.parameters import Parameters
@@ -90,9 +89,11 @@ class CompiledCallbacks(Callbacks):
     """
 
     def __init__(self, model: Model, wrt: Parameters, scales: np.ndarray):
+        from ...compiling import compile  # it takes as long to import as all the rest
+
         super().__init__(model, wrt, scales)
         self.q = np.array(self.values)
-        self.program = compiled(self.together)
+        self.program = compile(self.together)
 
     def together(self, t: Any, y: Any, q: Any, dy: Any, dq: Any) -> Any:
         """f, and its derivatives along the directions (dy, dq)."""
