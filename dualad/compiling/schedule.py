@@ -137,7 +137,7 @@ class _Schedule:
                 if s.results[0].shape[:1] == shape[:1]:  # and not the sum of all rows
                     known.update(s.results)
             self._done(k)
-        steps = [self.steps[k] for k in members]
+        steps = [s for k in members if not isinstance(s := self.steps[k], Loop)]
         outside = set(self.program.results())
         inside = set(members)
         made = [r for s in steps if type(s) is Operation for r in s.results]
