@@ -348,6 +348,7 @@ STATED = {
         "complex",
         "constant",
         "twice",
+        "call",
     },
     Linear: {
         "transposes",
