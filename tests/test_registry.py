@@ -361,6 +361,7 @@ STATED = {
         "twice",
     },
     Linear: {
+        "quick",
         "transposes",
         "transpose_all",
         "rules",

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
+from ..engine.memory import large_product
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
 from ..engine.workspace import copied, workspace
@@ -148,7 +149,7 @@ def _matmul_batch(args: tuple, mine: tuple) -> Any:
 
 
 matmul = Linear(
-    lambda a, b: np.matmul(a, b),
+    large_product,
     _left,
     _right,
     batch=_matmul_batch,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...engine.staged import Guard, Operation, Variable
 from ..loop import Loop as Repetition
+from ..program import variables_of
 from .elementwise import can_emit, is_elementwise
 from .emitter import Refused, is_number
 from .layouts import Layout, contiguous, view_of
@@ -178,7 +179,12 @@ class Turns:
     def __init__(self, loop: Repetition, outer: Plan):
         self.loop = loop
         inside = [c.inside for c in loop.carries] + [s.inside for s in loop.streams]
-        outside = [v for v in dict.fromkeys(loop.reads()) if v not in inside]
+        own = {*inside, *(r for s in loop.body if type(s) is Operation for r in s.results)}
+        read = dict.fromkeys(v for s in loop.body for v in variables_of(s))
+        taken = [c.update for c in loop.carries] + [s.inside for s in loop.saves]
+        read.update(dict.fromkeys([*taken, *(v for _, v in loop.finals)]))
+        outside = [v for v in read if v not in own]
+        #: what the body reads from outside in every turn
         self.outside = outside
         asked = [c.update for c in loop.carries] + [s.inside for s in loop.saves]
         asked += [v for _, v in loop.finals]

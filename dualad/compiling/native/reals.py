@@ -213,7 +213,7 @@ TABLE.update(
             "expm1": "expm1", "log1p": "log1p", "tan": "tan", "arcsin": "asin", "arccos": "acos",
             "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
             "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "cbrt": "cbrt",
-            "hypot": "hypot", "nextafter": "nextafter",
+            "hypot": "hypot",
         }.items()
     }
 )  # fmt: skip

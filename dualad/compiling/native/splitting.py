@@ -26,6 +26,7 @@ LARGE = 1 << 14
 def split(program: Program) -> Callable[..., Any] | None:
     """The function of a program, or None where no kernel pays."""
     native = {id(s) for s in program.steps if is_native(s)}
+    program = _without_settled(program, native)
     if len(native) == len(program.steps) and _is_whole(program):
         return function_of(program) if program.steps else None
     _leave_views(program, native)
@@ -33,6 +34,20 @@ def split(program: Program) -> Callable[..., Any] | None:
     if not any(_pays(kernel) for kernel, _ in stages):
         return None
     return Mixed(program, stages).function_of()
+
+
+def _without_settled(program: Program, native: set[int]) -> Program:
+    """Without questions about shapes that no value can change."""
+    fixed = set(program.inputs)
+    steps = []
+    for s in program.steps:
+        if isinstance(s, Guard):
+            if s.question == "shape" and s.variable in fixed:
+                continue
+        elif id(s) in native:
+            fixed.update(s.results)
+        steps.append(s)
+    return program.with_steps(steps)
 
 
 def _is_whole(program: Program) -> bool:
