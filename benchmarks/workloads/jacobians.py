@@ -29,9 +29,8 @@ for _inputs, _outputs, _targets in (
         f"{_outputs} outputs of {_inputs} inputs, two products with matrices",
         lambda n=_inputs: (rng(18).normal(size=n),),
         targets=_targets,
-        dominates="Matrix products: both matrices are multiplied by all the tangents of the "
-        "argument at once, the identity, which is 200 times the work of f in one call; "
-        "what the identity would save is not seen. In reverse the products are with "
-        "the cotangents, scaled row by row before.",
+        dominates="Arrays of 200 by 200 (50 by 2000) numbers, which cost a page fault for every "
+        "4 kB when they are made. The products of unit tangents, and of their multiples, with the "
+        "matrices are not made: they are rows of these, a third of the time.",
         operations=5,
     )(dense(_inputs, _outputs))

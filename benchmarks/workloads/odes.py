@@ -58,16 +58,15 @@ def directions(arguments: Callable[[], tuple]) -> Callable[[], tuple]:
 
 
 ENTRIES = (
-    "NumPy evaluates f in 5 microseconds, twenty operations on scalars. Taking eight "
-    "entries out of the arguments is a third of the time, carrying three to six "
-    "tangents of each scalar along another axis a quarter; the transformation itself "
-    "is a tenth."
+    "NumPy evaluates f in 5 microseconds, twenty operations on scalars. Each operation is one "
+    "on the value and two or three on an array of its three to six tangents, a microsecond "
+    "each; the transformation itself is a third of the time."
 )
 SLICES = (
-    "Sixty calls of primitives for thirty operations: nine slices and entries are a "
-    "quarter of the time, three concatenations a fifth, aligning the axis of the "
-    "tangents where a scalar meets a vector an eighth. The arithmetic, on three rows "
-    "of 50 numbers, is little."
+    "The Jacobians carry 103 tangents of 50 numbers: half of their time is products and sums "
+    "of these arrays, of 40 kB each, which is what derivatives written by hand in NumPy take "
+    "as well (7 f). With three tangents it is the calls: thirty operations of which each makes "
+    "three of NumPy's, the three concatenations a sixth of the time."
 )
 
 for _name, _about, _make, _arguments, _targets, _operations, _dominates in (

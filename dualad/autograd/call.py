@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..engine.batched import Batched
+from ..engine.batched_dual import general
 from ..engine.dual import Dual, make_dual
 from ..engine.grad_mode import graph_recording, hidden_duals
 from ..engine.graph import GRAPH, GraphValue, attach as attach_node
@@ -89,7 +90,7 @@ class Call:
         self.at = [k for k, a in enumerate(args) if is_array(a)]
         self.face = not self.at or any(isinstance(args[k], Tensor) for k in self.at)
         self.tensors = [as_tensor(args[k]) for k in self.at]
-        self.values = [unwrap(t) for t in self.tensors]
+        self.values = [general(unwrap(t)) for t in self.tensors]
         #: whether the tensors belong to transformations, if only where no_grad hides that
         self.traced = any(is_functional(t._full()) for t in self.tensors)
         self.direct = self.face and not self.traced

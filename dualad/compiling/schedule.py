@@ -10,7 +10,7 @@ from .group import Group, belongs, read_by, shape_of_group
 from .loop import Loop
 from .program import Program
 
-__all__ = ["Piece", "scheduled"]
+__all__ = ["Piece", "mode_of", "scheduled"]
 
 Piece = Operation | Guard | Group | Loop
 Step = Operation | Guard | Loop
@@ -61,6 +61,19 @@ def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]
     return waits, after
 
 
+#: Operations that give no warnings whatever the values are.
+SILENT = frozenset("reshape transpose getitem broadcast_to concatenate stack".split())
+
+
+def mode_of(piece: Piece) -> bool | None:
+    """Whether a piece runs without warnings; None where that is all the same."""
+    if isinstance(piece, Guard):
+        return None
+    if type(piece) is Operation and piece.primitive.name in SILENT:
+        return None
+    return piece.quiet
+
+
 class _Schedule:
     def __init__(self, program: Program):
         self.program = program
@@ -84,7 +97,8 @@ class _Schedule:
         if self.shapes[k] is not None:
             heapq.heappush(self.large, k)
         else:
-            heapq.heappush(self.alone[self.quiet if isinstance(s, Guard) else s.quiet], k)
+            quiet = mode_of(s)
+            heapq.heappush(self.alone[self.quiet if quiet is None else quiet], k)
 
     def _done(self, k: int) -> None:
         for n in self.after[k]:
@@ -119,17 +133,17 @@ class _Schedule:
             s = self.steps[k]
             members.append(k)
             if type(s) is Operation:
-                quiet = s.quiet
-                known.update(s.results if self.shapes[k] is not None else ())
+                quiet = quiet if mode_of(s) is None else s.quiet
+                if s.results[0].shape[:1] == shape[:1]:  # and not the sum of all rows
+                    known.update(s.results)
             self._done(k)
         steps = [self.steps[k] for k in members]
-        if len(members) < 2:
-            return list(steps)
         outside = set(self.program.results())
         inside = set(members)
         made = [r for s in steps if type(s) is Operation for r in s.results]
         results = tuple([r for r in made if r in outside or self.readers[r] - inside])
-        return [Group(shape, tuple(steps), results)]
+        group = Group(shape, tuple(steps), results)
+        return [group] if group.pays else list(steps)
 
     def _next(
         self, shape: tuple[int, ...], known: set[Variable], quiet: bool
@@ -141,7 +155,7 @@ class _Schedule:
             for k in queue:
                 s = self.steps[k]
                 if belongs(s, shape, known):
-                    key = (type(s) is Operation and s.quiet != quiet, k)
+                    key = (mode_of(s) not in (None, quiet), k)
                     if best is None or key < best:
                         best, where = key, queue
         return None if best is None else (best[1], where)

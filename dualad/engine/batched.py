@@ -37,6 +37,10 @@ class Batched(TracedArray):
     def shape(self) -> tuple[int, ...]:
         return self.primal.shape[1:]
 
+    @property
+    def ndim(self) -> int:
+        return self.primal.ndim - 1
+
     def __bool__(self) -> bool:
         raise LostDerivativeError(
             "a vmapped function branches on a batched value, which is many values at once: use "

@@ -7,7 +7,6 @@ from the same partials. Code is generated on first use.
 
 from __future__ import annotations
 
-import ast
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,16 +14,19 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
-from .blocks import LARGE, blockwise, blockwise_pull
+from .batched_dual import BatchedDual, completed
+from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
+from .memory import LARGE
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
 from .tape import kept, pull_elementwise
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
+from .writer import Writer
 
 __all__ = ["define", "install", "operator_method", "rewire"]
 
@@ -58,6 +60,8 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
 SCOPE: dict[str, Any] = {
     "LARGE": LARGE,
     "Batched": Batched,
+    "BatchedDual": BatchedDual,
+    "completed": completed,
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
@@ -67,6 +71,7 @@ SCOPE: dict[str, Any] = {
     "has_nan": has_nan,
     "ignore": ignore,
     "kept": kept,
+    "result_at": result_at,
     "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
@@ -74,366 +79,15 @@ SCOPE: dict[str, Any] = {
 }
 
 
-def scaled(t: str, text: str) -> tuple[str, str]:
-    """Sign and source of t times a partial: 1 / d is one division, a leading minus the sign.
-
-    The product is left as one expression, so that NumPy reuses the memory of its temporaries.
-    """
-    if text in ("1", "-1"):
-        return ("-" if text == "-1" else "+"), t
-    body = ast.parse(text, mode="eval").body
-    sign, body = _without_minus(body)
-    if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
-        return sign, f"{t} / ({ast.unparse(body.right)})"
-    return sign, f"{t} * ({ast.unparse(body)})"
-
-
-def summed(pairs: list[tuple[str, str]]) -> str:
-    """Source of the sum of tangents times partials; with a common denominator one division."""
-    bodies = [_without_minus(ast.parse(text, mode="eval").body) for _, text in pairs]
-    dens = {_divisor(b) for _, b in bodies}
-    if len(pairs) == 2 and len(dens) == 1 and None not in dens:
-        terms = [
-            (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
-            for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
-        ]
-        return f"({_joined(terms)}) / ({dens.pop()})"
-    return _joined([scaled(t, text) for t, text in pairs])
-
-
-def _divisor(node: ast.expr) -> str | None:
-    """The name a formula is divided by, None for another form."""
-    quotient = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
-    return node.right.id if quotient and isinstance(node.right, ast.Name) else None  # type: ignore[attr-defined]
-
-
-def _joined(terms: list[tuple[str, str]]) -> str:
-    (sign, first), *rest = terms
-    head = first if sign == "+" else f"-({first})"
-    return " ".join([head, *(f"{s} {term}" for s, term in rest)])
-
-
-def ast_names(formula: str) -> set[str]:
-    """The names that a formula reads."""
-    return {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
-
-
-def _is_one(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == 1
-
-
-def _without_minus(node: ast.expr) -> tuple[str, ast.expr]:
-    """A product without the minus in front of its first factor."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return "-", node.operand
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        sign, left = _without_minus(node.left)
-        return sign, ast.BinOp(left, node.op, node.right)
-    return "+", node
-
-
-class _Writer:
-    """Writes the functions of one primitive for one kind."""
-
-    def __init__(self, primitive: Elementwise):
-        self.p = primitive
-        self.arity = len(primitive.partials)
-        #: the block-by-block rules that the written code calls, by name
-        self.rules: dict[str, Callable[..., Any]] = {}
-        arguments = ", ".join(("out", *"xy"[: self.arity]))
-        self.formulas = [
-            "0" if p.constant == 0.0 else p.text or f"partial{k}({arguments})"
-            for k, p in enumerate(primitive.partials)
-        ]
-
-    @property
-    def call(self) -> str:
-        if self.p.operator is None:
-            return f"F({', '.join('xy'[: self.arity])})"
-        return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
-
-    def dual(self, active: str, pad: str) -> list[str]:
-        """Body that makes the dual of `out` from primals x, y and the operands u, v."""
-        tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
-        live = [a for a in active if self.formulas["xy".index(a)] != "0"]
-        total = summed([(tangents[a], self.formulas["xy".index(a)]) for a in live])
-        owner = "u" if "x" in active else "v"
-        lines = [*self.blocks(active, total), f"out = {self.call}"]
-        if not self.p.singular:
-            lines += [f"t = {total}"]
-        else:
-            lines += [
-                "token = ignore()",
-                "try:",
-                f"    t = {total}",
-                "finally:",
-                "    restore(token)",
-            ]
-            args = ", ".join("xy"[: self.arity])
-            given = ", ".join(tangents[a] if a in active else "None" for a in "xy"[: self.arity])
-            lines += [
-                "if (t != t) if type(t) is float64 else has_nan(t):",
-                f"    t = P.jvp(({given},), out, ({args},), {{}})",
-            ]
-        lines += [
-            "if type(t) is not float64 or type(out) is not float64:",
-            "    if t.shape != out.shape or not (t.dtype is F64 is out.dtype):",
-            "        t = fit(t, out)",
-            f"L = {owner}.level",
-            "r = L.new(Dual)",
-            "r.level = L",
-            "r.primal = out",
-            "r.tangent = t",
-            "return r",
-        ]
-        return [pad + line for line in lines]
-
-    def blocks(self, active: str, total: str) -> list[str]:
-        """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
-        names = "xy"[: self.arity]
-        moved = total.replace("u.tangent", "dx").replace("v.tangent", "dy")
-        arrays = [*active, *(f"d{a}" for a in active)]
-        constants = [a for a in names if a not in active]
-        owner, first = ("u", "x") if "x" in active else ("v", "y")
-        given = [*active, *("uv"["xy".index(a)] + ".tangent" for a in active), *constants]
-        namespace = {**self.p.namespace, "F": self.p.impl}
-        forms = [("number", arrays, constants)]
-        if constants:
-            forms.append(("array", [*arrays, *constants], []))
-        lines = []
-        for form, blocked, numbers in forms:
-            rule = blockwise(namespace, self.call, moved, blocked, numbers, self.p.singular)
-            if rule is None:
-                continue
-            name = f"blocks_{active}_{form}"
-            self.rules[name] = rule
-            plain = "".join(f" and type({a}) is not ndarray" for a in numbers)
-            lines += [
-                f"if type({first}) is ndarray and {first}.size >= LARGE{plain}:",
-                f"    L = {owner}.level",
-                f"    pair = {name}(L, {', '.join(given)})",
-                "    if pair is not None:",
-                "        r = L.new(Dual)",
-                "        r.level = L",
-                "        r.primal, r.tangent = pair",
-                "        return r",
-            ]
-        return lines
-
-    def reads(self, active: str) -> list[str]:
-        names: set[str] = set()
-        for a in active:
-            names |= self.p.partials["xy".index(a)].names
-        return [n for n in ("out", "x", "y") if n in names and n in ("out", *"xy"[: self.arity])]
-
-    def recorded(self, active: str, pad: str) -> list[str]:
-        """Body that records the operation if it is of one shape and float64."""
-        owner = "u" if "x" in active else "v"
-        own = dict(zip("xy", "uv", strict=True))
-        scalars = " and ".join(f"type({a}) is float64" for a in active)
-        arrays = " and ".join(f"{a}.shape == out.shape and {a}.dtype is F64" for a in active)
-        parents = ", ".join(f"{own[a]}.tangent" for a in active)
-        entry = ", ".join([f"pull_{active}", parents, *self.reads(active)])
-        primals = ", ".join("xy"[: self.arity])
-        given = ", ".join(
-            f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
-        )
-        lines = [
-            f"out = {self.call}",
-            f"L = {owner}.level",
-            f"if ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays}):",
-            "    r = L.new(Recorded)",
-            "    r.level = L",
-            "    r.primal = out",
-            "    tape = L.tape",
-            "    r.tangent = len(tape)",
-            f"    tape.append(({entry}))",
-            "    return r",
-            f"return Recorded.record(P, L, ({primals},), ({given},), out, {{}})",
-        ]
-        return [pad + line for line in lines]
-
-    def constant(self, kind: str, active: str, name: str) -> str:
-        """A constant operand; one that a recorded rule reads is kept from later writes."""
-        if kind == "Recorded" and {"x": "y", "y": "x"}[active] in self.reads(active):
-            return f"kept({name}) if T is ndarray else {name}"
-        return name
-
-    def batched(self, active: str, pad: str) -> list[str]:
-        """Body that applies the operation to values whose batch axes are aligned already."""
-        owner = "u" if "x" in active else "v"
-        lines = [
-            f"out = {self.call}",
-            f"L = {owner}.level",
-            "r = L.new(Batched)",
-            "r.level = L",
-            "r.primal = out",
-            f"r.tangent = {owner}.tangent",
-            "return r",
-        ]
-        return [pad + line for line in lines]
-
-    def body(self, kind: str, active: str, pad: str) -> list[str]:
-        write = {"Dual": self.dual, "Recorded": self.recorded, "Batched": self.batched}[kind]
-        return write(active, pad)
-
-    def pull(self, active: str) -> list[str]:
-        """The pull of the recorded entry and its twins: guarded, and on linear variables."""
-        parents = [f"i{a}" for a in active]
-        head = f"    _, {', '.join([*parents, *self.reads(active)])} = e"
-        lines = [f"def pull_{active}(c, e, g, own):", head]
-        for a in active:
-            sign, term = scaled("c", self.formulas["xy".index(a)])
-            first = term if sign == "+" else f"-({term})"
-            plain = f"g[i{a}] = {first} if s is None else s {sign} {term}"
-            lines += [f"    s = g[i{a}]", *self.large_pull(active, a, sign, term, plain)]
-        lines += [f"def unpack_{active}(e):", head]
-        values = {n: n if n in self.reads(active) else "None" for n in ("out", "x", "y")}
-        args = ", ".join(values[n] for n in "xy"[: self.arity])
-        given = ", ".join(f"i{a}" if a in active else "None" for a in "xy"[: self.arity])
-        lines += [f"    return ({given},), {values['out']}, ({args},)"]
-        return lines
-
-    def large_pull(self, active: str, a: str, sign: str, term: str, plain: str) -> list[str]:
-        """The share of one parent: by blocks for large arrays, where that can be, else plainly."""
-        reads = [n for n in self.reads(active) if n in ast_names(term)]
-        constants = [n for n in reads if n not in ("out", *active)]
-        namespace = {**self.p.namespace, "F": self.p.impl}
-        forms = {"number": [n for n in reads if n not in constants]}
-        if constants:
-            forms["array"] = reads
-        lines, word = [], "if"
-        for form, arrays in forms.items():
-            numbers = [n for n in reads if n not in arrays]
-            rule = blockwise_pull(namespace, term, sign, arrays, numbers)
-            if rule is None:
-                continue
-            name = f"pull_blocks_{active}_{a}_{form}"
-            self.rules[name] = rule
-            scalar = "".join(f" and type({n}) is not ndarray" for n in numbers)
-            lines += [
-                f"    {word} type(c) is ndarray and c.size >= LARGE{scalar}:",
-                f"        n = {name}({', '.join(['c', 's', *arrays, *numbers])})",
-                "        if n is None:",
-                f"            {plain}",
-                "        else:",
-                f"            g[i{a}] = n",
-            ]
-            word = "elif"
-        return [*lines, "    else:", f"        {plain}"] if lines else [f"    {plain}"]
-
-    def patterns(self) -> list[str]:
-        if self.arity == 1:
-            return ["x"]
-        live = [a for a, f in zip("xy", self.formulas, strict=True) if f != "0"]
-        return [p for p in ("xy", "x", "y") if all(a in live for a in p)]
-
-    def plain(self, constant: str) -> str:
-        """The condition that an operand of type T is a constant of the common kinds."""
-        own, other = ("x", "y") if constant == "v" else ("y", "x")
-        formula = self.formulas["xy".index(own)]
-        # Integers of few bits wrap around in a formula: the general path makes them wider.
-        computed = other in self.reads(own) and formula != other
-        dtype = "dtype.kind == 'f'" if computed else "dtype is not OBJECT"
-        array = f"(T is ndarray and {constant}.{dtype})"
-        return f"T is float or T is int or T is float64 or {array}"
-
-    def complex_check(self, names: str, pad: str) -> list[str]:
-        if self.p.complex is None:
-            return []
-        test = " or ".join(f"{a}.dtype.kind == 'c'" for a in names)
-        return [f"{pad}if {test}:", f"{pad}    return P.complex({', '.join(names)})"]
-
-    def aligned(self, kind: str, active: str) -> list[str]:
-        """Lines that give batched operands one rank, and one above that of a constant array."""
-        if kind != "Batched":
-            return []
-        if active == "xy":
-            return [
-                "        if x.ndim != y.ndim:",
-                "            n = max(x.ndim, y.ndim)",
-                "            x, y = lifted(x, n), lifted(y, n)",
-            ]
-        other = "y" if active == "x" else "x"
-        return [
-            f"        if T is ndarray and {other}.ndim >= {active}.ndim:",
-            f"            {active} = lifted({active}, {other}.ndim + 1)",
-        ]
-
-    def unary(self, kind: str) -> list[str]:
-        return [
-            "def op(u):",
-            *self.complex_check("u", "    "),
-            "    x = u.primal",
-            *self.body(kind, "x", "    "),
-        ]
-
-    def twice(self, kind: str, pad: str) -> list[str]:
-        """An operand combined with itself, where another primitive does that with less work."""
-        if self.p.twice is None:
-            return []
-        return [f"{pad}if u is v:", f"{pad}    return fast(P.twice, {kind!r})[0](u)"]
-
-    def binary(self, kind: str) -> list[str]:
-        patterns = self.patterns()
-        general = "return mixed(P, u, v)"
-        lines = ["def op(u, v):", "    T = type(v)"]
-        if self.p.constant is not None:
-            condition, _ = self.p.constant
-            lines += [
-                f"    if (T is int or T is float) and {condition}:",
-                f"        return fast(P.constant[1], {kind!r})[0](u, v)",
-            ]
-        if "xy" in patterns and self.p.complex is None:
-            lines += [
-                f"    if T is {kind} and v.level is u.level:",
-                *self.twice(kind, "        "),
-                "        x = u.primal",
-                "        y = v.primal",
-                *self.aligned(kind, "xy"),
-                *self.body(kind, "xy", "        "),
-            ]
-        if "x" in patterns:
-            plain = self.plain("v")
-            if self.p.complex is not None:
-                plain = f"({plain}) and u.dtype.kind != 'c' and T is not ndarray"
-            lines += [
-                f"    if {plain}:",
-                "        x = u.primal",
-                f"        y = {self.constant(kind, 'x', 'v')}",
-                *self.aligned(kind, "x"),
-                *self.body(kind, "x", "        "),
-            ]
-        lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
-        if "y" in patterns and self.p.complex is None:
-            lines += [
-                f"    if {self.plain('u')}:",
-                f"        x = {self.constant(kind, 'y', 'u')}",
-                "        y = v.primal",
-                *self.aligned(kind, "y"),
-                *self.body(kind, "y", "        "),
-            ]
-        lines += [f"    {general}"]
-        return lines
-
-    def source(self, kind: str) -> str:
-        lines = [x for p in self.patterns() for x in self.pull(p)] if kind == "Recorded" else []
-        lines += self.unary(kind) if self.arity == 1 else self.binary(kind)
-        return "\n".join(lines)
-
-
 def generate(primitive: Elementwise, kind: str) -> Pair:
     """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
-    writer = _Writer(primitive)
-    scope = {**primitive.namespace, **SCOPE, "P": primitive, "F": primitive.impl}
-    scope["fast"] = fast
-    scope.update({f"partial{k}": p.value for k, p in enumerate(primitive.partials)})
-    text = writer.source(kind)
-    scope.update(writer.rules)
-    exec(compile(text, f"<{kind} {primitive.name}>", "exec"), scope)
+    writer = Writer(primitive, SCOPE, generated)
+    scope = writer.scope
+    writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
-            _finish_pull(primitive, scope[f"pull_{p}"], scope[f"unpack_{p}"])
+            scope[f"pull_{p}"].shares = writer.shares[p]
+            _finish_pull(primitive, scope[f"pull_{p}"], writer.unpack(p))
     return scope["op"], scope.get("rop")
 
 
@@ -460,7 +114,7 @@ def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
 
 
 #: the kinds with generated code
-KINDS: tuple[type[TracedArray], ...] = (Dual, Recorded, Batched)
+KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched)
 
 Pair = tuple[Callable, Callable | None]
 
@@ -474,15 +128,25 @@ _wrap: Callable[[Elementwise, Pair], Pair] | None = None
 
 
 def fast(primitive: Elementwise, kind: str) -> Pair:
+    """The functions of a primitive and kind that are in use."""
     key = (kind, primitive)
     pair = _in_use.get(key)
     if pair is None:
         with _wiring:
-            if key not in _generated:
-                _generated[key] = generate(primitive, kind)
-            pair = _generated[key] if _wrap is None else _wrap(primitive, _generated[key])
+            pair = generated(primitive, kind)
+            if _wrap is not None:
+                pair = _wrap(primitive, pair)
             _in_use[key] = pair
     return pair
+
+
+def generated(primitive: Elementwise, kind: str) -> Pair:
+    """The same as they were generated."""
+    key = (kind, primitive)
+    with _wiring:
+        if key not in _generated:
+            _generated[key] = generate(primitive, kind)
+        return _generated[key]
 
 
 def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:

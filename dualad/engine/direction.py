@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .batched import Batched, batched
+from .batched_dual import general
 from .dual import Dual
 from .traced import TracedArray
 
@@ -24,6 +25,7 @@ def constant(x: Any) -> Any:
 
 def direction(x: Any) -> Any:
     """The tangent of x, without derivatives of its own; None in reverse mode, which knows none."""
+    x = general(x)
     if type(x) is Dual:
         return constant(x.tangent)
     if type(x) is Batched:

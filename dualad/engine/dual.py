@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .level import Level
 from .traced import Buffer, TracedArray, buffer
+
+#: What an operation that is linear in its one argument does to value and tangent alike.
+PLAIN = (np.ndarray, np.float64)
 
 __all__ = ["Dual", "make_dual"]
 
@@ -18,6 +23,10 @@ class Dual(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        if primitive.family == "linear":
+            done = linear_in_one(primitive, level, args, params)
+            if done is not None:
+                return done
         if len(args) == 1:
             primals, tangents = (args[0].primal,), (args[0].tangent,)
         else:
@@ -29,6 +38,30 @@ class Dual(TracedArray):
         return make_dual(level, out, t)
 
 
+def linear_in_one(primitive: Any, level: Level, args: tuple, params: dict) -> Dual | None:
+    """A linear operation of plain arguments of which one moves; None for anything else.
+
+    It does to the tangent what it does to the value.
+    """
+    k, d = 0, args[0]
+    if len(args) > 1:
+        k = -1
+        for j, a in enumerate(args):
+            if isinstance(a, TracedArray):
+                if k >= 0 or type(a) is not Dual or a.level is not level:
+                    return None
+                k, d = j, a
+        if primitive.joint or not (primitive.variadic or primitive.transposes[k] is not None):
+            return None
+    x, t = d.primal, d.tangent
+    kind = type(x)
+    if kind is not type(t) or kind not in PLAIN or x.dtype is not t.dtype:
+        return None
+    impl, before, after = primitive.impl, args[:k], args[k + 1 :]
+    out, moved = impl(*before, x, *after, **params), impl(*before, t, *after, **params)
+    return make_dual(level, out, moved)
+
+
 def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
     """The primals and tangents of arguments, of which some are duals of the level."""
     primals, tangents = [], []
@@ -36,6 +69,10 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
         if type(a) is Dual and a.level is level:
             primals.append(a.primal)
             tangents.append(a.tangent)
+        elif isinstance(a, Dual) and a.level is level:
+            d = a.general()
+            primals.append(d.primal)
+            tangents.append(d.tangent)
         else:
             primals.append(a.primal if type(a) is Buffer else a)
             tangents.append(None)

@@ -41,7 +41,13 @@ def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
 def link_part(base: TracedArray, view: TracedArray, index: tuple) -> TracedArray:
     """The same for base[index], where base has an axis and the index is basic: with less work."""
     view._base = (base, None, index)
-    _follow(base, view)
+    views = getattr(base, "_views", None)
+    if views is None:
+        base._views = [weakref.ref(view)]
+        return view
+    views.append(weakref.ref(view))
+    if len(views) & 63 == 0:
+        _prune(base)
     return view
 
 
@@ -52,9 +58,14 @@ def _follow(base: TracedArray, view: TracedArray) -> None:
         base._views = [weakref.ref(view)]
         return
     views.append(weakref.ref(view))
-    n = len(views)
+    _prune(base)
+
+
+def _prune(base: TracedArray) -> None:
+    """Forget the views that are gone, each time that there are twice as many."""
+    n = len(base._views)
     if n >= 64 and n & (n - 1) == 0:
-        base._views = [ref for ref in views if ref() is not None]
+        base._views = [ref for ref in base._views if ref() is not None]
 
 
 def holds_array(x: TracedArray) -> bool:

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched, batched
+from .batched_dual import BatchedDual
 from .dual import Dual
 from .inplace import link_part
-from .parts import add_placed, as_index, sliced
+from .memory import has_own_memory
+from .parts import FULL, add_placed, as_index, sliced
 from .recorded import Recorded, recorded
 from .shape import BOUND, zeros
 from .tape import add_cotangent, pull_linear
@@ -39,13 +41,19 @@ def install(read: Any, write: Any) -> None:
         value = self.primal
         if type(value) is not ndarray:
             return read(self, key)
-        single = type(key) is int or is_integer(key)
+        kind, t = type(key), self.tangent
+        if kind is slice and type(t) is ndarray:
+            level = self.level
+            d = level.new(Dual)
+            d.level, d.primal, d.tangent = level, value[key], t[key]
+            return link_part(self, d, (key,))
+        single = kind is int or is_integer(key)
         if single:
             out = value[key]
             if type(out) is float64:
                 level = self.level
                 d = level.new(Dual)
-                d.level, d.primal, d.tangent = level, out, self.tangent[key]
+                d.level, d.primal, d.tangent = level, out, t[key]
                 return d
         if (type(out) is ndarray) if single else is_sliced(key):
             t = sliced(self.tangent, key)
@@ -53,8 +61,24 @@ def install(read: Any, write: Any) -> None:
                 level = self.level
                 d = level.new(Dual)
                 d.level, d.primal, d.tangent = level, value[key], t
-                return view_of(self, d, key)
+                return link_part(self, d, as_index(key))
         return read(self, key)
+
+    def batched_dual_get(self: Any, key: Any) -> Any:
+        value = self.primal
+        kind = type(key)
+        if type(value) is not ndarray:
+            return read(self, key)
+        if kind is int or kind is slice:
+            out, t = value[key], self.tangent[:, key]
+        elif is_sliced(key) or is_integer(key):
+            out, t = value[key], self.tangent[(FULL, *key)]
+        else:
+            return read(self, key)
+        level = self.level
+        d = level.new(BatchedDual)
+        d.level, d.primal, d.tangent = level, out, t
+        return d if type(out) is float64 else link_part(self, d, as_index(key))
 
     def batched_get(self: Any, key: Any) -> Any:
         value = self.primal
@@ -62,12 +86,20 @@ def install(read: Any, write: Any) -> None:
             if type(key) is int and value.ndim == 2:
                 return batched(self.level, value[:, key], self.tangent)
             if type(key) is slice and value.ndim > 1:
-                return view_of(self, sliced(self, key), key)
+                return link_part(self, sliced(self, key), as_index(key))
         return read(self, key)
 
     def recorded_get(self: Any, key: Any) -> Any:
         value = self.primal
-        single = type(key) is int or is_integer(key)
+        kind = type(key)
+        if kind is slice and type(value) is ndarray and value.dtype is F64:
+            out, level = value[key], self.level
+            r = level.new(Recorded)
+            tape = level.tape
+            r.level, r.primal, r.tangent = level, out, len(tape)
+            tape.append((pull_slice, self.tangent, key, value.shape, out.shape))
+            return link_part(self, r, (key,))
+        single = kind is int or is_integer(key)
         if single and type(value) is ndarray:
             out = value[key]
             if type(out) is float64:
@@ -77,7 +109,7 @@ def install(read: Any, write: Any) -> None:
                 r.level, r.primal, r.tangent = level, out, len(tape)
                 tape.append((pull_get, self.tangent, key, value.shape))
                 return r
-        if type(value) in (ndarray, Dual) and value.dtype is F64:
+        if type(value) in (ndarray, Dual, BatchedDual) and value.dtype is F64:
             if single and value.ndim == len(as_index(key)) > 0:
                 r = recorded(self.level, value[key], len(self.level.tape))
                 self.level.tape.append((pull_get, self.tangent, key, value.shape))
@@ -88,7 +120,7 @@ def install(read: Any, write: Any) -> None:
                     r = recorded(self.level, out, len(self.level.tape))
                     entry = (pull_slice, self.tangent, key, value.shape, out.shape)
                     self.level.tape.append(entry)
-                    return view_of(self, r, key)
+                    return link_part(self, r, as_index(key))
         return read(self, key)
 
     def dual_set(self: Any, key: Any, v: Any) -> None:
@@ -149,6 +181,7 @@ def install(read: Any, write: Any) -> None:
     TracedArray.__setitem__ = write
     for kind, get, put in (
         (Dual, dual_get, dual_set),
+        (BatchedDual, batched_dual_get, write),
         (Recorded, recorded_get, recorded_set),
         (Batched, batched_get, write),
         (Buffer, read, buffer_set),
@@ -171,11 +204,6 @@ def is_sliced(key: Any) -> bool:
 SLICED = {slice, int, type(None)}
 
 
-def view_of(base: Any, view: Any, key: Any) -> Any:
-    """A slice, tied to the array that it is a part of."""
-    return link_part(base, view, as_index(key))
-
-
 def is_alone(x: Any) -> bool:
     """Whether x is no view, and no view of it is alive."""
     if hasattr(x, "_base"):
@@ -195,7 +223,7 @@ def holders(x: Any, name: str) -> int:
 def owned(x: Any, name: str) -> bool:
     """Whether the array in a slot of x is float64, writable, and held by that slot alone."""
     array = getattr(x, name)
-    if type(array) is not ndarray or array.base is not None or array.dtype is not F64:
+    if type(array) is not ndarray or not has_own_memory(array) or array.dtype is not F64:
         return False
     del array
     return holders(x, name) == ALONE and getattr(x, name).flags.writeable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from contextvars import ContextVar, Token
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from ..errors import LeakError
@@ -54,6 +54,12 @@ class _Closed:
         return _leaked(self.name)
 
 
+@lru_cache(maxsize=256)
+def _closed(name: str) -> tuple[Any, _Closed]:
+    """Constructor and tape of a finished level: every use of either is a leak."""
+    return partial(_leaked, name), _Closed(name)
+
+
 class Level:
     """One running transformation.
 
@@ -61,14 +67,16 @@ class Level:
     next operation on a leaked value, and an open level pays nothing for that.
     """
 
-    __slots__ = ("_token", "name", "new", "pool", "rank", "tape")
+    __slots__ = ("_token", "lanes", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
         self.rank = next(_serial)
         self.new = object.__new__
         self.tape: Any = []
-        #: memory for large values; see `blocks`
+        #: the level of its batches of tangents; see `batched_dual`
+        self.lanes: Any = None
+        #: the pool of memory, once there are large values
         self.pool: Any = None
 
     @property
@@ -76,10 +84,10 @@ class Level:
         return self.new is object.__new__
 
     def close(self) -> None:
-        self.new = partial(_leaked, self.name)
-        self.tape = _Closed(self.name)
+        self.new, self.tape = _closed(self.name)
         if self.pool is not None:
             self.pool.close()
+            self.pool = None
 
     def __enter__(self) -> Level:
         self._token: Token = _entered.set(self)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched, batched
+from .batched_dual import BatchedDual, make_batched_dual
 from .dual import Dual, make_dual
 
 __all__ = ["add_placed", "as_index", "sliced"]
@@ -34,6 +35,9 @@ def sliced(t: Any, key: Any) -> Any:
     if type(t) is Dual and type(t.primal) is ndarray:
         moved = sliced(t.tangent, key)
         return None if moved is None else make_dual(t.level, t.primal[key], moved)
+    if type(t) is BatchedDual and type(t.primal) is ndarray:
+        moved = t.tangent[(FULL, *as_index(key))]
+        return make_batched_dual(t.level, t.primal[key], moved)
     return None
 
 
@@ -66,6 +70,10 @@ def placed(ct: Any, key: Any, shape: tuple) -> Any:
     if type(ct) is Dual:
         x, dx = placed(ct.primal, key, shape), placed(ct.tangent, key, shape)
         return None if x is None or dx is None else make_dual(ct.level, x, dx)
+    if type(ct) is BatchedDual:
+        n = ct.tangent.shape[0]
+        moves = placed(ct.tangent, (FULL, *as_index(key)), (n, *shape))
+        return make_batched_dual(ct.level, placed(ct.primal, key, shape), moves)
     if type(ct) is Batched:
         x = placed(ct.primal, (FULL, *as_index(key)), (ct.tangent, *shape))
         return None if x is None else batched(ct.level, x, ct.tangent)
@@ -81,6 +89,8 @@ def are_alike(into: Any, ct: Any) -> bool:
             and are_alike(into.primal, ct.primal)
             and are_alike(into.tangent, ct.tangent)
         )
+    if type(ct) is BatchedDual:
+        return type(into) is BatchedDual and into.level is ct.level
     if type(ct) is Batched:
         same = type(into) is Batched and into.level is ct.level
         return same and are_alike(into.primal, ct.primal)
@@ -93,6 +103,9 @@ def add_at(into: Any, ct: Any, key: Any) -> None:
     if type(ct) is Dual:
         add_at(into.primal, ct.primal, key)
         add_at(into.tangent, ct.tangent, key)
+    elif type(ct) is BatchedDual:
+        add_at(into.primal, ct.primal, key)
+        add_at(into.tangent, ct.tangent, (FULL, *as_index(key)))
     elif type(ct) is Batched:
         add_at(into.primal, ct.primal, (FULL, *as_index(key)))
     else:

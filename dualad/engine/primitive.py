@@ -9,13 +9,13 @@ No reverse formula exists but the transposes of linear operations.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from .guard import has_nan, quiet
+from .memory import LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
 from .traced import Spec, TracedArray, spec_of
@@ -135,19 +135,32 @@ class Partial:
             self.value = formula
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("constant", "names", "value"):
+        if name == "value":
+            self._compile()
+        elif name in ("constant", "names"):
+            self._read()
+        else:
             raise AttributeError(f"a partial derivative has no attribute {name!r}")
-        self.compile()
         return getattr(self, name)
 
     def compile(self) -> None:
         """Compile the formula, so that an error in it shows."""
+        if self.text is not None:
+            self._read()
+            self._compile()
+
+    def _read(self) -> None:
+        """See what the formula reads."""
+        assert self.text is not None
+        code = compile(self.text, "<partial>", "eval")
+        used = code.co_names
+        self.names = frozenset(used).intersection(("out", *INPUTS))
+        self.constant = None if used else float(eval(code))
+
+    def _compile(self) -> None:
+        """Make the formula a function."""
         formula, namespace = self.text, self.namespace
-        if formula is None:
-            return
-        used = {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
-        self.names = frozenset(used & {"out", *INPUTS})
-        self.constant = None if used else float(eval(formula))
+        assert formula is not None
         head = ", ".join(("out", *(f"{n}=None" for n in INPUTS)))
         if formula.startswith("1 /"):
             formula, namespace = f"unit(out){formula[1:]}", {**namespace, "unit": unit}
@@ -181,6 +194,7 @@ class Elementwise(Primitive):
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
     twice:    the primitive of one argument that this one is where both are the same object.
+    call:     the operation as an expression of x and y, where that is quicker than to call it.
     """
 
     family = "elementwise"
@@ -199,6 +213,7 @@ class Elementwise(Primitive):
         complex: Callable[..., Any] | None = None,
         constant: tuple[str, Elementwise] | None = None,
         twice: Elementwise | None = None,
+        call: str | None = None,
         builtin: bool = True,
     ):
         super().__init__(ufunc, name, builtin)
@@ -209,6 +224,7 @@ class Elementwise(Primitive):
         #: the operation as a formula of ufuncs, where it is no ufunc itself
         self.text: str | None = getattr(ufunc, "text", None)
         self.operator = operator
+        self.call = call
         self.singular = singular or chooses
         self.chooses = chooses
         self.linear = frozenset(linear)
@@ -313,6 +329,8 @@ class Linear(Primitive):
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
+    quick:      (tangent, **params): the operation on a plain tangent up to rounding, where that
+                is quicker than what the value of the function is computed by; else None.
     """
 
     family = "linear"
@@ -329,6 +347,7 @@ class Linear(Primitive):
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
+        quick: Callable[..., Any] | None = None,
         name: str | None = None,
     ):
         super().__init__(impl, name)
@@ -341,6 +360,7 @@ class Linear(Primitive):
         self.show = show
         self.add_into = add_into
         self.transpose_all = transpose_all
+        self.quick = quick
 
     def movable(self, n: int) -> list[bool]:
         """For each of n arguments whether the operation has a transpose in it."""
@@ -361,7 +381,8 @@ class Linear(Primitive):
             ]
             return fit(self(*moved, **params), out)
         if len(args) == 1 and tangents[0] is not None:
-            return fit(self(tangents[0], **params), out)
+            t = None if self.quick is None else self.quick(tangents[0], **params)
+            return fit(self(tangents[0], **params) if t is None else t, out)
         total = self.rule(tangents, out, args, params)
         return None if total is None else fit(total, out)
 
@@ -392,7 +413,8 @@ class Composite(Primitive):
     """A forward rule per argument, (tangent, out, *args, **params) -> tangent of out.
 
     None for an argument without derivative. With whole=True the one rule takes all tangents
-    as a tuple, None standing for zero.
+    as a tuple, None standing for zero. What a rule does not read the values of is not kept for it:
+    with reads="out" it gets the Specs of the arguments, with reads="args" that of the result.
     """
 
     family = "composite"
@@ -402,6 +424,7 @@ class Composite(Primitive):
         impl: Callable[..., Any],
         *rules: Callable[..., Any] | None,
         whole: bool = False,
+        reads: str = "both",
         name: str | None = None,
         batch: Callable[..., Any] | None = None,
         builtin: bool = True,
@@ -409,6 +432,7 @@ class Composite(Primitive):
         super().__init__(impl, name, builtin)
         self.rules = rules
         self.whole = whole
+        self.reads = reads
         self._batch = batch
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
@@ -436,6 +460,8 @@ def add_all(a: Any, b: Any) -> Any:
         return b if a is None else a
     if isinstance(a, tuple):
         return tuple(add_all(p, q) for p, q in zip(a, b, strict=True))
+    if type(a) is np.ndarray and a.size >= LARGE:
+        return large_result(np.add, a, b)
     return a + b
 
 

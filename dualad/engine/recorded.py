@@ -25,7 +25,15 @@ class Recorded(TracedArray):
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         if len(args) == 1:
-            primals, parents = (args[0].primal,), (args[0].tangent,)
+            x = args[0].primal
+            primals, parents = (x,), (args[0].tangent,)
+            if primitive.family == "linear":
+                plain = type(x) is np.ndarray
+                out = primitive.impl(x, **params) if plain else primitive(x, **params)
+                tape, like = level.tape, (spec_of(x),)
+                k = len(tape)
+                tape.append((pull_linear, parents, primitive, like, params, spec_of(out), like))
+                return recorded(level, out, k)
         else:
             primals, parents = parts(level, args)
         out = primitive(*primals, **params)
@@ -146,5 +154,11 @@ def plan_for(
 
 def entry_of_rule(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple:
     """The entry of an operation whose forward rule is transposed when it is needed."""
-    reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    kind = getattr(primitive, "reads", "both")
+    if kind == "out":
+        reads = tuple(map(spec_of, args))
+    else:
+        reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    if kind == "args":
+        out = tuple(map(spec_of, out)) if isinstance(out, tuple) else spec_of(out)
     return (pull_composite, parents, primitive, reads, params, out, specs(args, parents))

@@ -125,6 +125,10 @@ class Staged(TracedArray):
         return self.tangent.shape
 
     @property
+    def ndim(self) -> int:
+        return len(self.tangent.shape)
+
+    @property
     def dtype(self) -> np.dtype:
         return self.tangent.dtype
 

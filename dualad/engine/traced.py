@@ -222,7 +222,7 @@ class TracedArray:
 
     @property
     def ndim(self) -> int:
-        return len(self.shape)
+        return self.primal.ndim
 
     @property
     def size(self) -> int:

@@ -154,15 +154,16 @@ def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
 # --- arithmetic
 add         = elementwise(np.add,         "1", "1",             operator="+", joint=True)
 subtract    = elementwise(np.subtract,    "1", "-1",            operator="-", joint=True)
-square      = elementwise(np.square,      "2 * x")
+square      = elementwise(np.square,      "x + x",              call="x * x")
 multiply    = elementwise(np.multiply,    "y", "x",             operator="*", linear=(0, 1),
                           twice=square)
 divide      = elementwise(np.divide,      "1 / y", "-out / y",  operator="/", linear=(0,),
                           singular=True)
 negative    = elementwise(np.negative,    "-1",                 operator="-", joint=True)
 positive    = elementwise(np.positive,    "1",                  operator="+", joint=True)
-polynomial_power = elementwise(np.power,  "power_slope(x, y)", None, operator="**",
-                               name="polynomial_power")
+polynomial_power = elementwise(
+    np.power, "x + x if type(y) is int and y == 2 else power_slope(x, y)", None,
+    operator="**", name="polynomial_power")
 power       = elementwise(np.power,       "power_slope(x, y)", "exponent_slope(out, x)",
                           operator="**", singular=True, complex=lambda x, y: complex_power(x, y),
                           constant=("v >= 1", polynomial_power))

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import joins
 from ..engine.inplace import store
 from ..engine.primitive import Linear
+from ..engine.shape import BOUND
 from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
 from .indexing import getitem
 from .registry import function
@@ -23,6 +25,8 @@ __all__ = ["arrays_of", "concat", "stack"]
 
 
 FULL = slice(None)
+#: The sequences that fast paths look at.
+SEQUENCES = (list, tuple)
 
 
 def entries(ct: Any, index: tuple) -> Any:
@@ -118,6 +122,8 @@ stack = Linear(
     name="stack",
 )
 
+BOUND.update(concatenate=concat, stack=stack)
+
 
 # --- NumPy's names ---------------------------------------------------------------------------
 
@@ -178,6 +184,10 @@ def np_concatenate(
     dtype: Any = None,
     casting: str = "same_kind",
 ) -> Any:
+    if axis == 0 and type(arrays) in SEQUENCES and out is None and dtype is None:
+        done = joins.joined(arrays)
+        if done is not None:
+            return done
     parts = arrays_of(arrays)
     if out is not None:
         return store(out, np_concatenate(parts, axis, dtype=dtype))
@@ -206,6 +216,10 @@ def np_concatenate(
 def np_stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
+    if axis == 0 and type(arrays) in SEQUENCES and out is None and dtype is None:
+        done = joins.stacked(arrays)
+        if done is not None:
+            return done
     parts = arrays_of(arrays)
     if not parts:
         raise ValueError("need at least one array to stack")

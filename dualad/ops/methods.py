@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batched_dual import BatchedDual
 from ..engine.codegen import mixed
 from ..engine.dual import Dual
 from ..engine.graph import GraphValue
@@ -325,7 +326,7 @@ def _comparison(name: str, ufunc: Any) -> None:
         return mixed(primitive, self, other)
 
     setattr(TracedArray, name, general)
-    for cls in (Dual, Recorded, Buffer, GraphValue):
+    for cls in (Dual, BatchedDual, Recorded, Buffer, GraphValue):
         setattr(cls, name, of_primal)
 
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
+from ..engine.memory import large_product
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
+from ..engine.workspace import copied, workspace
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
 
@@ -69,8 +71,16 @@ def _left(ct: Any, a: Any, b: Any) -> Any:
         shared = (*range(b.ndim - 2), b.ndim - 1)
         return contract(ct, conj(b), shared, shared)
     if b.shape[-1] == 1:
-        return ct * _adjoint(b)
+        return _of_columns(ct, b)
     return matmul(ct, _adjoint(b))
+
+
+def _of_columns(a: Any, b: Any) -> Any:
+    """The product of a with the adjoint of b, of one column each."""
+    b = _adjoint(b)
+    if type(a) is type(b) is np.ndarray and a.ndim == 2:
+        return np.multiply(a, b, out=workspace((a.shape[0], b.shape[1]), np.result_type(a, b)))
+    return a * b
 
 
 def _right(ct: Any, a: Any, b: Any) -> Any:
@@ -98,22 +108,48 @@ def _matmul_spec(a: Any, b: Any) -> Spec:
     return Spec((*stack, *outer), _common(a, b))
 
 
+#: From so many multiplications on a product is looked at before it is made.
+MANY = 2**17
+
+
+def _rows_times(rows: Any, b: Any) -> Any:
+    """rows @ b, where the rows of a large product may be multiples of unit vectors.
+
+    The tangents of an argument are, and what elementwise functions make of them: each picks a row
+    of b. Where b is not finite the product is NaN, and is left to NumPy.
+    """
+    plain = type(rows) is np.ndarray is type(b) and b.ndim == 2 and rows.dtype == b.dtype
+    if plain and rows.shape[0] * b.size >= MANY and np.count_nonzero(rows[0]) <= 1:
+        n, k = rows.shape
+        at, picked = np.divmod(np.flatnonzero(rows != 0), k)
+        flat = b.ravel(order="K")
+        if len(at) <= n and np.all(at[1:] != at[:-1]) and np.isfinite(np.vdot(flat, flat)):
+            entries = b[picked]
+            entries *= rows[at, picked][:, None]
+            if len(at) == n:
+                return entries
+            out = np.zeros((n, b.shape[1]), b.dtype)
+            out[at] = entries
+            return out
+    return matmul(rows, b)
+
+
 def _matmul_batch(args: tuple, mine: tuple) -> Any:
     """A batch of vectors, or of the rows of matrices, times a constant is one matrix product."""
     a, b = args
     left, right = a.ndim - mine[0], b.ndim - mine[1]
     if not mine[1] and right <= 2:
-        flat = matmul(_shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
+        flat = _rows_times(_shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         return _shaped(flat, (*a.shape[:-1], *b.shape[1:]))
     if not mine[0] and right == 1 and left <= 2:
-        return matmul(b, a if left == 1 else transpose(a, axes=(1, 0)))
+        return _rows_times(b, a if left == 1 else transpose(a, axes=(1, 0)))
     out = matmul(*align((_row(a) if left == 1 else a, _column(b) if right == 1 else b), mine))
     stack, ends = out.shape[:-2], out.shape[-2:]
     return _shaped(out, (*stack, *ends[left == 1 : 1 + (right > 1)]))
 
 
 matmul = Linear(
-    lambda a, b: np.matmul(a, b),
+    large_product,
     _left,
     _right,
     batch=_matmul_batch,
@@ -136,14 +172,29 @@ MANY = 1 << 20
 
 gram = Composite(
     lambda a: np.matmul(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: _with_transpose(matmul(t, _transposed(a))),
+    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
+    reads="args",
     batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
     name="gram",
 )
 
 
-def _with_transpose(x: Any) -> Any:
-    return x + _transposed(x)
+def _plus_transpose(x: Any) -> Any:
+    if type(x) is not np.ndarray:
+        return x + np.swapaxes(x, -1, -2)
+    out = copied(np.swapaxes(x, -1, -2))
+    out += x
+    return out
+
+
+plus_transpose = Linear(
+    _plus_transpose,
+    lambda ct, x: plus_transpose(ct),
+    batch=lambda args, mine: plus_transpose(args[0]),
+    spec=lambda x: Spec(x.shape, x.dtype),
+    show=lambda x: f"({x} + np.swapaxes({x}, -1, -2))",
+    name="plus_transpose",
+)
 
 
 def _is_gram(a: Any, b: Any) -> bool:

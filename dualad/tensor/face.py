@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..engine.batched_dual import general
 from ..engine.dual import Dual
 from ..engine.graph import GraphValue, rebased
 from ..engine.level import newest_rank
@@ -109,6 +110,7 @@ def stored(value: Any) -> Any:
     """A value as a tensor holds it: in memory of its own kind, also a 0-d one."""
     if type(value) is GraphValue:
         return value
+    value = general(value)
     if isinstance(value, Buffer):
         value = value.primal
     if not isinstance(value, TracedArray):

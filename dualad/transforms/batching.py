@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import batched, unbatch
+from ..engine.batched import Batched, batched, unbatch
 from ..engine.level import Level
 from ..engine.traced import TracedArray, as_value
 from ..engine.tree import Tree, flatten
 from ..errors import ArgumentError, ShapeError, StructureError
 from .boundary import face_of, outputs_of, rebuild, restore
+from .plain import plain_length
 
 __all__ = ["Vectorized", "vmap"]
 
@@ -89,6 +90,23 @@ class Vectorized:
         return f"<{self.__name__}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if type(self.in_axes) is int and self.in_axes == 0 and self.chunk_size is None:
+            n = plain_length(args)
+            if n is not None:
+                return self._plain(args, n, kwargs)
+        return self._general(args, kwargs)
+
+    def _plain(self, arrays: tuple, n: int, kwargs: dict) -> Any:
+        """The call on float64 arrays, of which each is mapped over its first axis."""
+        with Level("vmap") as level:
+            level.tape = {"randomness": self.randomness}
+            out = self.f(*[batched(level, a, n) for a in arrays], **kwargs)
+            if type(out) is Batched and out.level is level and type(out.primal) is np.ndarray:
+                if type(self.out_axes) is int and self.out_axes == 0:
+                    return out.primal
+            return _join([self._results(level, out, n)])
+
+    def _general(self, args: tuple, kwargs: dict) -> Any:
         leaves, trees = [], []
         for arg in args:
             part, tree = flatten(arg)
@@ -157,13 +175,23 @@ class Vectorized:
                 v if a is None else _wrap(v, f)
                 for v, a, f in zip(mapped, axes, faces, strict=True)
             ]
-            out, tree, out_faces = outputs_of(self.f(*rebuild(trees, inner), **kwargs))
-            given = self.out_axes
-            if isinstance(given, tuple) and len(given) == 1 and not tree.children:
-                (given,) = given
-            where = spread(given, tree, "out_axes")
-            results = [_place(level, v, a, n) for v, a in zip(out, where, strict=True)]
-        return results, tree, out_faces, where
+            return self._results(level, self.f(*rebuild(trees, inner), **kwargs), n)
+
+    def _results(
+        self, level: Level, result: Any, n: int
+    ) -> tuple[list[Any], Tree, list[Any], list[int | None]]:
+        """What f returned as arrays, with the mapped axis where it is wanted."""
+        out, tree, faces = outputs_of(result)
+        given = self.out_axes
+        if isinstance(given, tuple) and len(given) == 1 and not tree.children:
+            (given,) = given
+        where = spread(given, tree, "out_axes")
+        return (
+            [_place(level, v, a, n) for v, a in zip(out, where, strict=True)],
+            tree,
+            faces,
+            where,
+        )
 
 
 def _value(x: Any, face: Any, k: int) -> Any:

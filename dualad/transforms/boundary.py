@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.batched import Batched
+from ..engine.batched_dual import BatchedDual
 from ..engine.dual import Dual
 from ..engine.duck import Duck, duck_under
 from ..engine.recorded import Recorded
@@ -24,7 +25,7 @@ __all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "tangents_for"]
 
 
 F64 = np.dtype(np.float64)
-LEAF_TYPES.update((Batched, Dual, Recorded))
+LEAF_TYPES.update((Batched, BatchedDual, Dual, Recorded))
 
 
 def face_of(x: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.batched import batched, unbatch
+from ..engine.batched_dual import general, packed
 from ..engine.dual import Dual, make_dual
 from ..engine.duck import Duck, duck_under
 from ..engine.level import Level
@@ -17,8 +18,9 @@ from ..engine.traced import settled
 from ..engine.tree import flatten
 from ..errors import ArgumentError
 from .boundary import inputs_of, outputs_of, own, rebuild, restore, tangents_for
+from .plain import plain_duals, value_and_tangent
 
-__all__ = ["basis", "jvp", "push", "push_many", "split_columns"]
+__all__ = ["basis", "jvp", "push", "push_many", "pushed", "split_columns"]
 
 
 def jvp(
@@ -54,11 +56,17 @@ def jvp(
         raise ArgumentError(
             f"jvp got {len(primals)} primals and {len(tangents)} tangents: one tangent per primal"
         )
-    inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
-    moves = tangents_for(inputs, trees, tangents, "tangent")
-    with Level("jvp") as level:
-        duals = [i.wrap(make_dual(level, i.value, t)) for i, t in zip(inputs, moves, strict=True)]
-        result = f(*rebuild(trees, duals))
+    level = Level("jvp")
+    moves: Sequence[Any] = tangents
+    duals = plain_duals(level, primals, tangents)
+    if duals is None:
+        duals, moves = lifted(level, primals, tangents)
+    with level:
+        result = f(*duals)
+        pair = None if has_aux else value_and_tangent(level, result)
+        if pair is not None:
+            value, t = pair
+            return value, own(t, moves) if type(t) is np.ndarray else t
         result, aux = split_aux(result, has_aux)
         out, tree, faces = outputs_of(result)
         pairs = [push(level, v, strict) for v in out]
@@ -69,6 +77,16 @@ def jvp(
         tangent_leaves.append(restore(own(t, moves), type(t), face))
     primal, tangent = tree.unflatten(primal_leaves), tree.unflatten(tangent_leaves)
     return (primal, tangent, aux) if has_aux else (primal, tangent)
+
+
+def lifted(level: Level, primals: tuple, tangents: tuple) -> tuple[list[Any], list[Any]]:
+    """The arguments as duals of a level, in the structure they have, and their tangents."""
+    inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
+    moves = tangents_for(inputs, trees, tangents, "tangent")
+    duals = [
+        i.wrap(packed(make_dual(level, i.value, t))) for i, t in zip(inputs, moves, strict=True)
+    ]
+    return rebuild(trees, duals), moves
 
 
 @functools.lru_cache(maxsize=64)
@@ -96,6 +114,7 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
 
 def push(level: Level, value: Any, strict: bool = False) -> tuple[Any, Any]:
     """Primal and tangent of an output with respect to a level."""
+    value = general(value)
     if type(value) is Dual and value.level is level:
         return value.primal, value.tangent
     if strict:
@@ -118,17 +137,24 @@ def push_many(
     """
     with Level("jacfwd") as outer, Level("jacfwd") as level:
         duals = [
-            i.wrap(make_dual(level, i.value, batched(outer, t, n)))
+            i.wrap(packed(make_dual(level, i.value, batched(outer, t, n))))
             for i, t in zip(inputs, blocks, strict=True)
         ]
-        result, aux = split_aux(f(*rebuild(trees, duals)), has_aux)
-        out, tree, faces = outputs_of(result)
-        pairs = [push(level, v) for v in out]
-        tangents = [unbatch(outer, t, n) for _, t in pairs]
-        value = tree.unflatten(
-            [restore(p, type(p), face) for (p, _), face in zip(pairs, faces, strict=True)]
-        )
-        return value, tangents, tree, faces, strip(level, aux)
+        return pushed(outer, level, f(*rebuild(trees, duals)), n, has_aux)
+
+
+def pushed(
+    lanes: Level, level: Level, result: Any, n: int, has_aux: bool = False
+) -> tuple[Any, list[Any], Any, list[Any], Any]:
+    """What `push_many` returns, from what the function gave at these levels."""
+    result, aux = split_aux(result, has_aux)
+    out, tree, faces = outputs_of(result)
+    pairs = [push(level, v) for v in out]
+    tangents = [unbatch(lanes, t, n) for _, t in pairs]
+    value = tree.unflatten(
+        [restore(p, type(p), face) for (p, _), face in zip(pairs, faces, strict=True)]
+    )
+    return value, tangents, tree, faces, strip(level, aux)
 
 
 def basis(like: Sequence[Any], lo: int, hi: int) -> list[np.ndarray]:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.batched import batched, unbatch
+from ..engine.batched_dual import BatchedDual
 from ..engine.level import Level
 from ..engine.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore
-from .forward import arguments, basis, jvp, push_many, split_columns
+from .forward import arguments, basis, jvp, push_many, pushed, split_columns
+from .plain import moved_vectors
 from .reverse import Recording, _Differentiator, fixing, grad, selected
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
@@ -82,6 +84,42 @@ class _Jacobian(_Differentiator):
 
 class ForwardJacobian(_Jacobian):
     """See `jacfwd`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.has_aux or self.chunk_size is not None:
+            return super().__call__(*args, **kwargs)
+        nums = selected(self.argnums, len(args))
+        with Level("jacfwd") as lanes, Level("jacfwd") as level:
+            level.lanes = lanes
+            moving = moved_vectors(level, [args[k] for k in nums])
+            if moving is not None:
+                result = fixing(self.f, args, nums, kwargs)(*moving)
+                if type(result) is BatchedDual and result.level is level:
+                    return self._of_vectors(moving, result.tangent)
+                return self._of_result(level, result, args, nums)
+        return super().__call__(*args, **kwargs)
+
+    def _of_vectors(self, inputs: list[Any], tangents: np.ndarray) -> Any:
+        """The Jacobian of one array by vectors, from all its tangents."""
+        out, start = [], 0
+        moved = tangents.transpose((*range(1, tangents.ndim), 0))
+        for x in inputs:
+            stop = start + x.shape[0]
+            out.append(moved[..., start:stop])
+            start = stop
+        return tuple(out) if isinstance(self.argnums, (tuple, list)) else out[0]
+
+    def _of_result(self, level: Level, result: Any, args: tuple, nums: tuple[int, ...]) -> Any:
+        """The Jacobian of any result that f has given for vectors."""
+        inputs, trees = inputs_of([args[k] for k in nums], [f"argument {k}" for k in nums])
+        n = sum(i.shape[0] for i in inputs)
+        assert level.lanes is not None
+        _, rows, tree, faces, _ = pushed(level.lanes, level, result, n)
+        jac = [
+            self._row(split_columns(r, inputs), face, inputs, trees)
+            for r, face in zip(rows, faces, strict=True)
+        ]
+        return tree.unflatten(jac)
 
     def _blocks(self, f: Callable[..., Any], primals: list, names: list) -> tuple:
         inputs, trees = inputs_of(primals, names)

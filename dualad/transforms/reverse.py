@@ -23,6 +23,7 @@ from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import Input, inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
 from .lasting import Deferred, apart
+from .plain import is_number, plain_value
 
 __all__ = [
     "Gradient",
@@ -54,6 +55,7 @@ class Recording:
         "faces",
         "has_aux",
         "inputs",
+        "large",
         "lasting",
         "out",
         "out_tree",
@@ -72,23 +74,41 @@ class Recording:
         lasting: bool = False,
     ):
         """With lasting=True the recording outlives later writes into arguments and results."""
-        self.f, self.has_aux = f, has_aux
-        self.inputs, self.trees = inputs_of(args, names)
+        self._begin(f, args, names, has_aux)
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             for _, d in self.deferred:
                 d.before = d.references()
-            result, aux = split_aux(f(*rebuild(self.trees, leaves)), has_aux)
-            values, self.out_tree, self.faces = outputs_of(result)
-            mine = [type(v) is Recorded and v.level is level for v in values]
-            self.variables = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
-            self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
-            self.aux = strip(level, aux, apart if lasting else lambda v: v)
-        self.lasting = lasting
+            self._end(level, f(*rebuild(self.trees, leaves)), lasting)
         for i, d in self.deferred:
             i.value = d.settle(self.tape, len(self.inputs))
+
+    @classmethod
+    def of_one(cls, f: Callable[..., Any], arg: Any, name: str, tape: list) -> Recording:
+        """What f of one argument has recorded on a tape, apart from its result."""
+        run = cls.__new__(cls)
+        run._begin(f, (arg,), (name,), False)
+        run.tape, run.deferred = tape, []
+        return run
+
+    def _begin(
+        self, f: Callable[..., Any], args: Sequence[Any], names: Sequence[str], has_aux: bool
+    ) -> None:
+        self.f, self.has_aux = f, has_aux
+        self.inputs, self.trees = inputs_of(args, names)
+
+    def _end(self, level: Level, result: Any, lasting: bool = False) -> None:
+        """Take what f returned apart."""
+        result, aux = split_aux(result, self.has_aux)
+        values, self.out_tree, self.faces = outputs_of(result)
+        mine = [type(v) is Recorded and v.level is level for v in values]
+        self.variables = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
+        self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
+        self.aux = strip(level, aux, apart if lasting else lambda v: v)
+        self.large = level.pool is not None
+        self.lasting = lasting
 
     def _defer(self) -> list[tuple[Input, Deferred]]:
         """Copy the arguments, or put off copying large ones until it is known who reads them."""
@@ -123,9 +143,9 @@ class Recording:
             if k is not None and ct is not None
         ]
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free)
+            shares = sweep(self.tape, len(self.inputs), seeds, free, large=self.large)
         except DirectionNeededError:
-            shares = self._by_forward_mode(cotangents)
+            shares = self.by_forward_mode(cotangents)
         return [
             i.restore(zero_like(i) if s is None else own(s, cotangents))
             for i, s in zip(self.inputs, shares, strict=True)
@@ -144,7 +164,7 @@ class Recording:
         _, tangents, *_ = push_many(self.f, self.inputs, self.trees, blocks, n, self.has_aux)
         return [split_columns(t, self.inputs) for t in tangents]
 
-    def _by_forward_mode(self, cotangents: Sequence[Any]) -> list[Any]:
+    def by_forward_mode(self, cotangents: Sequence[Any]) -> list[Any]:
         """The same cotangents from a forward Jacobian: at points where each direction counts."""
         sizes = [math.prod(i.shape) for i in self.inputs]
         shares = self._contracted(cotangents, 1.0, sum(sizes))
@@ -393,15 +413,20 @@ class ValueAndGradient(_Differentiator):
     """See `value_and_grad`."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        run, gradient = self._both(args, kwargs)
-        value = run.primal()
-        return ((value, run.aux), gradient) if self.has_aux else (value, gradient)
+        value, gradient, aux = self._all(args, kwargs)
+        return ((value, aux), gradient) if self.has_aux else (value, gradient)
 
-    def _both(self, args: tuple, kwargs: dict) -> tuple[Recording, Any]:
+    def _all(self, args: tuple, kwargs: dict) -> tuple[Any, Any, Any]:
+        """Value, gradient, and auxiliary result."""
         nums = selected(self.argnums, len(args))
+        f = fixing(self.f, args, nums, kwargs)
+        if type(self.argnums) is int and not self.has_aux:
+            x = plain_value(args[nums[0]])
+            if x is not None:
+                return self._plain(f, args[nums[0]], x, nums[0])
         run = Recording(
             "grad",
-            fixing(self.f, args, nums, kwargs),
+            f,
             [args[k] for k in nums],
             ARGUMENT if nums == (0,) else [f"argument {k}" for k in nums],
             self.has_aux,
@@ -412,15 +437,34 @@ class ValueAndGradient(_Differentiator):
                 "array or number"
             )
         parts = rebuild(run.trees, run.pull([one(run)], free=True))
-        return run, tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
+        gradient = tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
+        return run.primal(), gradient, run.aux
+
+    def _plain(self, f: Callable[..., Any], arg: Any, x: Any, k: int) -> tuple[Any, Any, None]:
+        """The same by argument k, which is float64 and has the value x."""
+        with recording(), Level("grad") as level:
+            tape = level.tape = [Spec(x.shape, x.dtype)]
+            y = f(recorded(level, x, 0))
+            if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
+                run = Recording.of_one(f, arg, f"argument {k}", tape)
+                run._end(level, y)
+                return run.primal(), run.pull([one(run)], free=True)[0], None
+            large = level.pool is not None
+        try:
+            (ct,) = sweep(tape, 1, [(y.tangent, ONE)], free=True, large=large)
+        except DirectionNeededError:
+            run = Recording.of_one(f, arg, f"argument {k}", tape)
+            (ct,) = run.by_forward_mode([ONE])
+        value = restore(y.primal, np.float64)
+        return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
 
 class Gradient(ValueAndGradient):
     """See `grad`."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        run, gradient = self._both(args, kwargs)
-        return (gradient, run.aux) if self.has_aux else gradient
+        _, gradient, aux = self._all(args, kwargs)
+        return (gradient, aux) if self.has_aux else gradient
 
 
 def one(run: Recording) -> Any:

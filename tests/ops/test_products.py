@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from agreement import same
 from every_mode import close, complex_, multilinear, real, without_values
 
 import dualad
@@ -241,3 +242,31 @@ def test_float32_stays_float32(f):
 def test_arrays_that_are_not_contiguous():
     a, b = real(6, 4), real(8, 6)
     multilinear(lambda x, y: x[::2].T @ y[1::2, ::2][:3], a, b)
+
+
+LARGE_MATRIX = np.linspace(-1.0, 1.0, 80 * 60).reshape(80, 60) ** 3
+
+
+@pytest.mark.parametrize("mode", [dualad.jacfwd, dualad.jacrev])
+@pytest.mark.parametrize("chunk", [None, 7])
+def test_unit_tangents_pick_rows_of_a_large_matrix(mode, chunk):
+    """d(A sin x)/dx = A cos x, d(sin(x) A')/dx the same, and rows that do not move are zero."""
+    x = np.linspace(-2.0, 3.0, 60)
+    jacobian = LARGE_MATRIX * np.cos(x)
+    f = mode(lambda x: LARGE_MATRIX @ np.sin(x), chunk_size=chunk)
+    same(f(x), jacobian)
+    same(mode(lambda x: np.sin(x) @ LARGE_MATRIX.T, chunk_size=chunk)(x), jacobian)
+    masked = mode(lambda x: LARGE_MATRIX @ (np.sin(x) * (x > 0)), chunk_size=chunk)
+    same(masked(x), jacobian * (x > 0))
+    twice = mode(lambda x: LARGE_MATRIX @ (x + np.roll(x, 1)), chunk_size=chunk)
+    same(twice(x), LARGE_MATRIX + np.roll(LARGE_MATRIX, -1, axis=1))
+
+
+def test_an_infinite_entry_of_a_large_matrix_is_treated_as_in_a_small_one():
+    """NumPy's product of a row of zeros with an infinity is NaN, whatever the size."""
+    small, large = np.eye(2), np.eye(80)
+    small[0, 1] = large[0, 1] = np.inf
+    for matrix in (small, large):
+        with np.errstate(invalid="ignore"):
+            jacobian = dualad.jacfwd(lambda x, m=matrix: m @ x)(np.ones(len(matrix)))
+        assert np.isnan(jacobian[0, 0]) and jacobian[1, 1] == 1.0

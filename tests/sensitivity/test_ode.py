@@ -295,7 +295,7 @@ def test_a_solver_class_may_be_given():
         ({"t_eval": [1.0, 9.0]}, ds.SensitivityError, "outside of t_span"),
         ({"t_eval": []}, ds.SensitivityError, "list of times"),
         ({"wrt": ["kk"]}, ds.ParameterError, "did you mean 'k'"),
-        ({"wrt": ["k", "k"]}, ds.ParameterError, "two parameters of the name 'k'"),
+        ({"wrt": ["k", "k"]}, ds.ParameterError, "the parameter 'k' is asked for twice"),
         ({"wrt": []}, ds.ParameterError, "no parameter to differentiate by"),
         ({"states": ["a", "b"]}, ds.ModelError, "1 states"),
         ({"method": "Euler"}, ds.SensitivityError, "Radau"),

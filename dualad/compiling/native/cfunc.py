@@ -112,8 +112,8 @@ class CFunction:
             )
         self.signature = signature or fitting[0]
         code = _Code(program, SIGNATURES[self.signature])
-        self._kept = code.kernel.constants
-        self.address = address_of(str(code.module), keep=not self._kept)
+        self._kept = code.kernel.constants, code.kernel.kept
+        self.address = address_of(str(code.module), keep=not code.kernel.constants)
         self.ctypes: Any = SIGNATURES[self.signature].c(self.address)
 
     def __repr__(self) -> str:
@@ -166,7 +166,7 @@ class _Code:
         code = b.call(
             self.kernel.function, [*self._inputs(returns), *constants, *rooms, *temporaries]
         )
-        if self.program.guards:
+        if self.kernel.guards:
             with b.if_then(b.icmp_signed(">=", code, integer(0)), likely=False):
                 for k in range(sum(v.size for v in outputs)):
                     b.store(ir.Constant(DOUBLE, math.nan), self._moved(target, k))

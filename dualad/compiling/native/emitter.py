@@ -162,7 +162,8 @@ class Emitter:
         """An elementwise function by name."""
         from .elementwise import emit
 
-        return emit(self, name, args, dtype)
+        given = tuple([a[()] if isinstance(a, np.ndarray) else a for a in args])
+        return emit(self, name, given, dtype)
 
     # --- functions ---------------------------------------------------------------------------
 
@@ -228,6 +229,16 @@ class Emitter:
             value = self.builder.zext(value, ir.IntType(8))
         place = self.builder.gep(pointer, [at], inbounds=True, source_etype=value.type)
         self.builder.store(value, place)
+
+    def table(self, kind: Any, numbers: Any) -> Any:
+        """Numbers that the code holds."""
+        values = [n if isinstance(n, float) else int(n) for n in numbers]
+        held_kind = ir.ArrayType(kind, len(values))
+        held = ir.GlobalVariable(self.module, held_kind, f"table{len(self.module.globals)}")
+        held.initializer = ir.Constant(held_kind, values)
+        held.global_constant = True
+        held.linkage = "internal"
+        return held
 
     @contextlib.contextmanager
     def loop(self, n: Any) -> Iterator[Any]:

@@ -244,7 +244,7 @@ class Body:
         b = self.e.builder
         if type(s) is Guard:
             found = self.e.truth(self.totals[id(s)].result(self.e).value, I64)
-            self.kernel.failures[id(s)] = b.not_(found) if s.answer else found
+            self.kernel.fails(s, b.not_(found) if s.answer else found)
             return
         (result,) = s.results
         if id(s) in self.totals:

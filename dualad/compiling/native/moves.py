@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
 from ...engine.staged import Operation, Variable
-from .emitter import INT, Entry, Refused, integer
+from .emitter import INT, Entry, Refused
 from .layouts import Layout, contiguous, contiguous_strides, view_of
 from .loops import Access, folded, nest
 
@@ -52,7 +51,7 @@ def write_move(kernel: Any, s: Operation) -> None:
     target = kernel.pointer(result)
     {
         "concatenate": _joined, "stack": _joined, "scatter_add": _scattered,
-        "index_set": _written, "matmul": _product, "gram": _product,
+        "index_set": _written, "add_at_slice": _added, "matmul": _product, "gram": _product,
     }.get(name, _copied)(kernel, s, result, target)  # fmt: skip
     if is_small:
         where = contiguous(result, result.shape)
@@ -67,26 +66,13 @@ def _copied(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
     chosen = np.asarray(s.primitive.impl(numbers, **s.params))
     index = np.unravel_index(chosen.reshape(-1), x.shape)
     at = sum((i * k for i, k in zip(index, source.strides, strict=True)), np.full(chosen.size, 0))
-    table = _table(kernel, at + source.offset)
+    table = kernel.emitter.table(INT, at + source.offset)
     e, where = kernel.emitter, contiguous(result, (result.size,))
     read = kernel.pointer(source.base)
     with e.loop(result.size) as turn:
         place = e.load(table, turn, np.dtype(np.int64)).value
         e.store(e.cast(e.load(read, place, x.dtype), result.dtype), target, turn)
     assert where.offset == 0
-
-
-def _table(kernel: Any, at: Any) -> Any:
-    """Integers that the code holds."""
-    values = [int(k) for k in at]
-    kind = ir.ArrayType(INT, len(values))
-    module = kernel.emitter.module
-    name = f"table{len(module.globals)}"
-    held = ir.GlobalVariable(module, kind, name)
-    held.initializer = ir.Constant(kind, values)
-    held.global_constant = True
-    held.linkage = "internal"
-    return held
 
 
 def _joined(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
@@ -137,7 +123,7 @@ def _by_table(
 ) -> None:
     """Write or add entries, one after the other, at places in a table."""
     e = kernel.emitter
-    table = _table(kernel, places.reshape(-1))
+    table = e.table(INT, places.reshape(-1))
     shape = places.shape
     number = Access(table, contiguous(None, shape), np.dtype(np.int64), contiguous_strides(shape))
     reads = [number]
@@ -168,6 +154,26 @@ def _written(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
         _by_table(kernel, v, _positions(result.shape, index), target, result.dtype, adds=False)
     else:
         put(kernel, v, target, _view(whole, index), result.dtype)
+
+
+def _added(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    x, v = s.operands
+    e = kernel.emitter
+    put(kernel, x, target, contiguous(result, result.shape), result.dtype)
+    where = _view(contiguous(result, result.shape), tuple(s.params["index"]))
+    place = Access(target, where, result.dtype, where.strides)
+    if type(v) is Variable and v.size == 1:
+        entry = e.cast(kernel.operand(v).reshape(-1)[0], result.dtype)
+        nest(e, where.shape, [place], lambda: place.store(e, place.load(e) + entry))
+        return
+    source = kernel.place(v)
+    pointer = kernel.pointer(source.base)
+    read = Access(pointer, source, v.dtype, source.broadcast(where.shape))
+
+    def body() -> None:
+        place.store(e, place.load(e) + e.cast(read.load(e), result.dtype))
+
+    nest(e, where.shape, [place, read], body)
 
 
 def _product(kernel: Any, s: Operation, result: Variable, target: Any) -> None:

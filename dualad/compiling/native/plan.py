@@ -14,18 +14,23 @@ from typing import Any
 import numpy as np
 
 from ...engine.staged import Guard, Operation, Variable
-from ..program import Program
-from .elementwise import is_elementwise, working_dtype
+from ..loop import Loop as Repetition
+from ..program import variables_of
+from .elementwise import can_emit, is_elementwise
 from .emitter import Refused, is_number
 from .layouts import Layout, contiguous, view_of
 
-__all__ = ["Loop", "Movement", "Plan", "is_native"]
+__all__ = [
+    "Loop", "Movement", "Plan", "Turns", "are_alike", "guards_of", "is_native", "operations_of",
+]  # fmt: skip
 
 REDUCTIONS = {"sum_axes", "max", "min", "all", "any"}
 VIEWS = {"getitem", "reshape", "transpose", "broadcast_to"}
-MOVES = {"concatenate", "stack", "scatter_add", "index_set"}
+MOVES = {"concatenate", "stack", "scatter_add", "index_set", "add_at_slice"}
 #: How many entries may be unrolled in all, by the size of the largest value in registers.
 BUDGET = ((64, 1500), (32, 2000), (16, 3000), (8, 6000), (4, 40000), (1, 1 << 60))
+#: Up to how many constants of a stream are gathered by code of their own.
+FEW = 32
 #: From how many multiplications on a product is the library's.
 PRODUCT = 1 << 15
 
@@ -35,10 +40,12 @@ def name_of(s: Operation) -> str:
     return s.primitive.name
 
 
-def is_native(s: Operation | Guard) -> bool:
-    """Whether an operation or a question has a native form."""
+def is_native(s: Any) -> bool:
+    """Whether a step has a native form."""
     if type(s) is Guard:
         return _is_native_guard(s)
+    if type(s) is Repetition:
+        return _is_native_repetition(s)
     values = [*s.operands, *s.results]
     if not all(map(_is_value, values)) or len(s.results) != 1:
         return False
@@ -65,8 +72,6 @@ def _is_value(x: Any) -> bool:
 
 
 def _is_native_elementwise(s: Operation, name: str) -> bool:
-    from .elementwise import can_emit
-
     if s.params and name not in ("cast",):
         return False
     (result,) = s.results
@@ -109,6 +114,39 @@ def _inside(params: Iterable[Any]) -> list[Any]:
     return out
 
 
+def _is_native_repetition(s: Repetition) -> bool:
+    inside = [c.inside for c in s.carries] + [t.inside for t in s.streams] + list(s.results)
+    if not all(is_number(v.dtype) and v.size > 0 for v in inside):
+        return False
+    own = {c.inside for c in s.carries if c.inside.shape}
+    taken = [c.update for c in s.carries] + [v for _, v in s.finals]
+    if own.intersection(taken):  # an array that is handed on as it is would be overwritten
+        return False
+    values = [c.initial for c in s.carries] + [v for t in s.streams for v in t.values]
+    return (
+        all(map(_is_value, values))
+        and all(_has_rows(t) for t in s.streams)
+        and all(map(is_native, s.body))
+    )
+
+
+def _has_rows(stream: Any) -> bool:
+    """Whether the values of a stream are numbers, or arrays that are read one after the other."""
+    values = [v for v in stream.values if type(v) is not Variable]
+    arrays = [v for v in values if isinstance(v, np.ndarray)]
+    if len(arrays) < FEW:
+        return len(values) < FEW or len(values) == len(stream.values)
+    return len(arrays) == len(stream.values) and are_alike(arrays)
+
+
+def are_alike(arrays: list[np.ndarray]) -> bool:
+    """Whether arrays have one shape and dtype and lie in C order."""
+    first = arrays[0]
+    return all(
+        a.shape == first.shape and a.dtype == first.dtype and a.flags.c_contiguous for a in arrays
+    )
+
+
 def _is_native_guard(g: Guard) -> bool:
     v = g.variable
     if not is_number(v.dtype) or v.size == 0:
@@ -135,28 +173,80 @@ class Movement:
         self.operation = operation
 
 
-class Plan:
-    """The order of a program whose steps all have a native form."""
+class Turns:
+    """A repetition: the plan of its body, and where what it carries and saves lies."""
 
-    def __init__(self, program: Program):
-        self.program = program
-        self.limit = _limit(program)
+    def __init__(self, loop: Repetition, outer: Plan):
+        self.loop = loop
+        inside = [c.inside for c in loop.carries] + [s.inside for s in loop.streams]
+        own = {*inside, *(r for s in loop.body if type(s) is Operation for r in s.results)}
+        read = dict.fromkeys(v for s in loop.body for v in variables_of(s))
+        taken = [c.update for c in loop.carries] + [s.inside for s in loop.saves]
+        read.update(dict.fromkeys([*taken, *(v for _, v in loop.finals)]))
+        outside = [v for v in read if v not in own]
+        #: what the body reads from outside in every turn
+        self.outside = outside
+        asked = [c.update for c in loop.carries] + [s.inside for s in loop.saves]
+        asked += [v for _, v in loop.finals]
+        large = {v: outer.layout_of(v) for v in outside if not outer.is_small(v)}
+        self.plan = Plan(loop.body, [*inside, *outside], asked, outer.limit, large)
+        #: what each save writes, a row of all turns
+        self.saved = [_row(s.inside, loop.turns) for s in loop.saves]
+        #: what each stream reads that is no row yet
+        self.gathered = [_row(s.inside, loop.turns) for s in loop.streams]
+
+    def temporaries(self) -> list[Variable]:
+        """The variables whose memory the repetition needs."""
+        own = [c.inside for c in self.loop.carries if not self.plan.is_small(c.inside)]
+        given = {*self.outside, *(s.inside for s in self.loop.streams)}
+        return [*own, *self.saved, *self.gathered, *self.plan.temporaries({*given, *own})]
+
+
+def _row(v: Variable, turns: int) -> Variable:
+    row = v.another()
+    row.shape, row.is_array = (turns, *v.shape), True
+    return row
+
+
+class Plan:
+    """The order of steps that all have a native form."""
+
+    def __init__(
+        self,
+        steps: Iterable[Any],
+        inputs: Iterable[Variable],
+        asked: Iterable[Variable],
+        limit: int | None = None,
+        layouts: dict[Variable, Layout] | None = None,
+    ):
+        steps = list(steps)
+        self.limit = _limit(steps) if limit is None else limit
         #: for what comes out of a loop, and for what is computed in registers: its level
-        self.level: dict[Variable, int] = dict.fromkeys(program.inputs, -1)
+        self.level: dict[Variable, int] = dict.fromkeys(inputs, -1)
         self.loops: dict[tuple[int, tuple[int, ...]], Loop] = {}
-        self.moves: dict[int, list[Movement]] = {}
+        self.moves: dict[int, list[Movement | Turns]] = {}
         self.registers: dict[int, list[Operation | Guard]] = {}
         #: the loop that gives a variable
         self.member: dict[Variable, tuple[int, tuple[int, ...]]] = {}
         #: where a variable lies that is in memory: a view, or all of it
-        self.layout: dict[Variable, Layout] = {}
+        self.layout: dict[Variable, Layout] = dict(layouts or {})
         #: variables that are stored while their loop runs
         self.stored: dict[Variable, None] = {}
-        for s in program.steps:
+        for s in steps:
             self._place(s)
-        for v in program.results():
-            if not self.is_small(v):
-                self.base_of(v)
+        for v in asked:
+            self._need(v)
+
+    def temporaries(self, given: set[Variable]) -> list[Variable]:
+        """The variables whose memory nobody gives."""
+        own = [v for v, where in self.layout.items() if where.base is v]
+        made = dict.fromkeys([*self.stored, *own])
+        found = [v for v in made if v not in given and not self.is_small(v)]
+        for moves in self.moves.values():
+            for m in moves:
+                if isinstance(m, Turns):
+                    found += m.temporaries()
+        return found
 
     def is_small(self, x: Any) -> bool:
         """Whether a value lies in registers."""
@@ -173,6 +263,9 @@ class Plan:
     def _place(self, s: Operation | Guard) -> None:
         if type(s) is Guard:
             self._place_guard(s)
+            return
+        if type(s) is Repetition:
+            self._repeated(s)
             return
         (result,) = s.results
         name = name_of(s)
@@ -224,6 +317,25 @@ class Plan:
         self.layout[result] = contiguous(result, result.shape)
         self.moves.setdefault(level, []).append(Movement(s))
 
+    def _repeated(self, s: Repetition) -> None:
+        read = [*s.reads(), *(c.initial for c in s.carries)]
+        read += [v for t in s.streams for v in t.values]
+        level = max([self._level(x) + 1 for x in read], default=0)
+        for x in read:
+            self._need(x)
+        turns = Turns(s, self)
+        for row, saved in zip(turns.saved, s.saves, strict=True):
+            size = saved.inside.size
+            for t, v in enumerate(saved.outside):
+                where = contiguous(row, v.shape)
+                self.layout[v] = where._replace(offset=t * size)
+                self.level[v] = level
+        for v, inside in s.finals:
+            self.level[v] = level
+            if not self.is_small(v):
+                self.layout[v] = turns.plan.layout_of(inside)
+        self.moves.setdefault(level, []).append(turns)
+
     def _place_guard(self, g: Guard) -> None:
         if self.is_small(g.variable):
             self.registers.setdefault(self._level(g.variable), []).append(g)
@@ -267,10 +379,32 @@ class Plan:
         return self.layout[v]
 
 
-def _limit(program: Program) -> int:
+def _limit(steps: list[Any]) -> int:
     """Up to which size values lie in registers."""
-    sizes = [max([v.size for v in s.results], default=1) for s in program.operations]
+    sizes = [max([v.size for v in s.results], default=1) for s in operations_of(steps)]
     for limit, budget in BUDGET:
         if sum(n for n in sizes if n <= limit) <= budget:
             return limit
     return 1
+
+
+def operations_of(steps: Iterable[Any]) -> list[Operation]:
+    """The operations of steps, those inside of repetitions too."""
+    found: list[Operation] = []
+    for s in steps:
+        if type(s) is Repetition:
+            found += operations_of(s.body)
+        elif type(s) is not Guard:
+            found.append(s)
+    return found
+
+
+def guards_of(steps: Iterable[Any]) -> list[Guard]:
+    """The guards of steps, those inside of repetitions too."""
+    found: list[Guard] = []
+    for s in steps:
+        if type(s) is Repetition:
+            found += guards_of(s.body)
+        elif type(s) is Guard:
+            found.append(s)
+    return found

@@ -57,10 +57,8 @@ def builtin(name: str, address: int, own: Any) -> Callable[..., Any]:
     """A built-in function by the address of its code: (own, arguments, number) -> object."""
     method = Method(name.encode(), address, FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = (
-        ctypes.py_object,
-        (ctypes.c_void_p, ctypes.py_object) + (ctypes.c_void_p,),
-    )
+    pointer = ctypes.c_void_p
+    new.restype, new.argtypes = ctypes.py_object, (pointer, ctypes.py_object, pointer)
     # CPython keeps a pointer to the method for as long as the function is there.
     _methods.append(method)
     return new(ctypes.addressof(method), own, None)
@@ -88,13 +86,15 @@ def _numpy(place: int) -> int:
     return ctypes.c_void_p.from_address(start + place * POINTER).value or 0
 
 
-def table(objects: Sequence[Any], data: Sequence[np.ndarray]) -> tuple[Any, ...]:
+def table(
+    objects: Sequence[Any], data: Sequence[np.ndarray], kept: Sequence[Any] = ()
+) -> tuple[Any, ...]:
     """What a native function has as its own: addresses, and what keeps them valid.
 
     The addresses are those of the functions in API, of the entries of arrays, and of objects.
     """
     addresses = [*interface(), *(a.ctypes.data for a in data), *map(id, objects)]
-    return (np.array(addresses, np.uintp), tuple(objects), tuple(data))
+    return (np.array(addresses, np.uintp), tuple(objects), tuple(data), tuple(kept))
 
 
 @functools.cache

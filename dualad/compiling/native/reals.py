@@ -93,7 +93,7 @@ def remainder(e: Emitter, x: Any, y: Any) -> Any:
 
 
 def floor_divide(e: Emitter, x: Any, y: Any) -> Any:
-    """floor(x / y) such that x = y floor_divide(x, y) + remainder(x, y), as NumPy computes it."""
+    """The quotient rounded down that goes with `remainder`, as NumPy computes it."""
     b, zero, one = e.builder, number(x, 0.0), number(x, 1.0)
     quotient, rest = b.fdiv(x, y), b.frem(x, y)
     whole = b.fdiv(b.fsub(x, rest), y)
@@ -213,7 +213,7 @@ TABLE.update(
             "expm1": "expm1", "log1p": "log1p", "tan": "tan", "arcsin": "asin", "arccos": "acos",
             "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
             "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "cbrt": "cbrt",
-            "hypot": "hypot", "nextafter": "nextafter",
+            "hypot": "hypot",
         }.items()
     }
 )  # fmt: skip

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.batched import Batched, batched, unbatch
+from ...engine.batched import batched, unbatch
+from ...engine.batched_dual import BatchedDual, general, make_batched_dual, packed
 from ...engine.dual import Dual, make_dual
 from ...engine.level import Level
 from ...engine.traced import settled
@@ -41,12 +42,13 @@ def pushed(
 
         def lift(value: Any, move: Any) -> Any:
             value = np.float64(value) if type(value) in (float, int) else value
-            return make_dual(level, value, batched(outer, move, m))
+            return packed(make_dual(level, value, batched(outer, move, m)))
 
         moved_t = t if dt is None else lift(t, dt)
         moved_y = y if dy is None else lift(y, dy)
         moved_q = list(q) if dq is None else [lift(v, dq[:, j]) for j, v in enumerate(q)]
         out = f(moved_t, moved_y, moved_q)
+        out = general(out)
         if type(out) is not Dual or out.level is not level:
             return settled(out), None
         return settled(out.primal), unbatch(outer, settled(out.tangent), m)
@@ -69,22 +71,18 @@ def gathered(out: Any) -> Any:
         out = out.tolist()
     if not isinstance(out, (list, tuple)):
         return out
-    first = next((x for x in out if type(x) is Dual and type(x.tangent) is Batched), None)
+    first = next((x for x in out if type(x) is BatchedDual), None)
     if first is None:
         return out
-    level, outer, m = first.level, first.tangent.level, first.tangent.tangent
+    level, m = first.level, first.tangent.shape[0]
     values, moves = np.zeros(len(out)), np.zeros((m, len(out)))
     for i, x in enumerate(out):
-        if type(x) is Dual:
-            t = x.tangent
-            ours = x.level is level and type(t) is Batched and t.level is outer
-            if not ours or type(x.primal) is not np.float64 or type(t.primal) is not np.ndarray:
+        if type(x) is BatchedDual:
+            if x.level is not level or type(x.primal) is not np.float64:
                 return out
-            if t.primal.shape != (m,) or t.primal.dtype != np.float64:
-                return out
-            values[i], moves[:, i] = x.primal, t.primal
+            values[i], moves[:, i] = x.primal, x.tangent
         elif type(x) is float or type(x) is np.float64:
             values[i] = x
         else:
             return out
-    return make_dual(level, values, batched(outer, moves, m))
+    return make_batched_dual(level, values, moves)

@@ -1,0 +1,67 @@
+"""The source of a tangent times a partial derivative, and of the sum of such products."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+__all__ = ["names_in", "scaled", "summed"]
+
+
+@functools.lru_cache(maxsize=1024)
+def scaled(t: str, text: str) -> tuple[str, str]:
+    """Sign and source of t times a partial: 1 / d is one division, a leading minus the sign.
+
+    The product is left as one expression, so that NumPy reuses the memory of its temporaries.
+    """
+    if text in ("1", "-1"):
+        return ("-" if text == "-1" else "+"), t
+    body = ast.parse(text, mode="eval").body
+    sign, body = _without_minus(body)
+    if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
+        return sign, f"{t} / ({ast.unparse(body.right)})"
+    return sign, f"{t} * ({ast.unparse(body)})"
+
+
+def summed(pairs: list[tuple[str, str]]) -> str:
+    """Source of the sum of tangents times partials; with a common denominator one division."""
+    bodies = [_without_minus(ast.parse(text, mode="eval").body) for _, text in pairs]
+    dens = {_divisor(b) for _, b in bodies}
+    if len(pairs) == 2 and len(dens) == 1 and None not in dens:
+        terms = [
+            (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
+            for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
+        ]
+        return f"({_joined(terms)}) / ({dens.pop()})"
+    return _joined([scaled(t, text) for t, text in pairs])
+
+
+def _divisor(node: ast.expr) -> str | None:
+    """The name a formula is divided by, None for another form."""
+    quotient = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+    return node.right.id if quotient and isinstance(node.right, ast.Name) else None  # type: ignore[attr-defined]
+
+
+def _joined(terms: list[tuple[str, str]]) -> str:
+    (sign, first), *rest = terms
+    head = first if sign == "+" else f"-({first})"
+    return " ".join([head, *(f"{s} {term}" for s, term in rest)])
+
+
+def names_in(formula: str) -> set[str]:
+    """The names that a formula reads."""
+    return {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def _without_minus(node: ast.expr) -> tuple[str, ast.expr]:
+    """A product without the minus in front of its first factor."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return "-", node.operand
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        sign, left = _without_minus(node.left)
+        return sign, ast.BinOp(left, node.op, node.right)
+    return "+", node
