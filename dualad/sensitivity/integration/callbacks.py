@@ -93,7 +93,8 @@ class CompiledCallbacks(Callbacks):
 
         super().__init__(model, wrt, scales)
         self.q = np.array(self.values)
-        self.program = compile(self.together)
+        # Machine code would be made anew for each integration, for as long as a short one takes.
+        self.program = compile(self.together, backend="numpy")
 
     def together(self, t: Any, y: Any, q: Any, dy: Any, dq: Any) -> Any:
         """f, and its derivatives along the directions (dy, dq)."""
