@@ -67,7 +67,8 @@ class _Matcher:
         parts = [self._new() for _ in x]
         if parts:
             self.lines.append(f"    {', '.join(parts)}, = {name}")
-        return all([self.value(p, v) for p, v in zip(parts, x, strict=True)])
+        found = [self.value(p, v) for p, v in zip(parts, x, strict=True)]
+        return all(found)
 
     def value(self, name: str, x: Any) -> bool:
         """Tests for any value; False where it is of no common kind."""
@@ -94,7 +95,8 @@ class _Matcher:
             parts = [self._new() for _ in x]
             if parts:
                 self.lines.append(f"    {', '.join(parts)}, = {name}.values()")
-            return all([self.value(p, v) for p, v in zip(parts, x.values(), strict=True)])
+            found = [self.value(p, v) for p, v in zip(parts, x.values(), strict=True)]
+            return all(found)
         else:
             return False
         return True
