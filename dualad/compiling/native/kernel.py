@@ -13,7 +13,7 @@ from ..loop import Loop as Repetition
 from ..program import Program
 from .emitter import INT, POINTER, Emitter, Entry, integer, kind_of
 from .layouts import contiguous
-from .plan import Plan, are_alike, guards_of
+from .plan import Plan, are_alike, guards_of, operations_of
 from .scope import Scope
 from .unrolled import entries_of
 
@@ -35,6 +35,8 @@ class Kernel(Scope):
         self.temporaries = plan.temporaries({*program.inputs, *self.outputs})
         super().__init__(Emitter(self._function(module)), plan)
         self.function = self.emitter.function_ir
+        names = {s.primitive.name for s in operations_of(program.steps)}
+        self.emitter.has_slopes = "tanh_slope" in names
         self._bind()
         self.write()
         for v, slot in zip(self.outputs, self.slots, strict=True):

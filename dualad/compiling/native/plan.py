@@ -27,6 +27,9 @@ __all__ = [
 REDUCTIONS = {"sum_axes", "max", "min", "all", "any"}
 VIEWS = {"getitem", "reshape", "transpose", "broadcast_to"}
 MOVES = {"concatenate", "stack", "scatter_add", "index_set", "add_at_slice"}
+#: Operations whose index may change from turn to turn, and those that write into an array.
+INDEXED = {"getitem", "scatter_add", "index_set", "add_at_slice"}
+WRITES = {"index_set", "add_at_slice"}
 #: How many entries may be unrolled in all, by the size of the largest value in registers.
 BUDGET = ((64, 1500), (32, 2000), (16, 3000), (8, 6000), (4, 40000), (1, 1 << 60))
 #: Up to how many constants of a stream are gathered by code of their own.
@@ -40,8 +43,11 @@ def name_of(s: Operation) -> str:
     return s.primitive.name
 
 
-def is_native(s: Any) -> bool:
-    """Whether a step has a native form."""
+NONE: frozenset[Variable] = frozenset()
+
+
+def is_native(s: Any, numbers: frozenset[Variable] = NONE) -> bool:
+    """Whether a step has a native form; numbers: what an index may hold, in a repetition."""
     if isinstance(s, Guard):
         return _is_native_guard(s)
     if isinstance(s, Repetition):
@@ -57,7 +63,7 @@ def is_native(s: Any) -> bool:
     try:
         if is_elementwise(name):
             return _is_native_elementwise(s, name)
-        return _is_native_structure(s, name)
+        return _is_native_structure(s, name, numbers)
     except Refused:
         return False
 
@@ -78,14 +84,17 @@ def _is_native_elementwise(s: Operation, name: str) -> bool:
     return can_emit(name, s.operands, result.dtype)
 
 
-def _is_native_structure(s: Operation, name: str) -> bool:
+def _is_native_structure(s: Operation, name: str, numbers: frozenset[Variable]) -> bool:
     (result,) = s.results
     if name in REDUCTIONS:
         x = s.operands[0]
         keeps = s.params.get("keepdims", False)
         return isinstance(x, Variable) and x.shape != () and not keeps and "axes" in _axes(s)
     if name in VIEWS | MOVES:
-        return not any(isinstance(v, Variable) for v in _inside(s.params.values()))
+        held = _held(s.params.values())
+        if not held:
+            return True
+        return name in INDEXED and numbers.issuperset(held) and _is_basic(s.params["index"])
     if name in ("matmul", "gram"):
         return _products(s) <= PRODUCT and result.dtype.kind == "f"
     return False
@@ -107,11 +116,26 @@ def _products(s: Operation) -> int:
     return int(np.prod(s.results[0].shape, dtype=float)) * a.shape[-1]
 
 
-def _inside(params: Iterable[Any]) -> list[Any]:
-    out: list[Any] = []
+def _held(params: Iterable[Any]) -> list[Variable]:
+    """The variables inside of parameters."""
+    out: list[Variable] = []
     for p in params:
-        out += _inside(p) if isinstance(p, (tuple, list)) else [p]
+        if isinstance(p, (tuple, list)):
+            out += _held(p)
+        elif isinstance(p, slice):
+            out += _held((p.start, p.stop, p.step))
+        elif isinstance(p, Variable):
+            out.append(p)
     return out
+
+
+def _is_basic(index: Any) -> bool:
+    """Whether variables stand in an index by themselves, beside numbers and slices."""
+    return all(
+        k is None or k is Ellipsis or type(k) in (int, Variable)
+        or (type(k) is slice and not _held([k]))
+        for k in index
+    )  # fmt: skip
 
 
 def _is_native_repetition(s: Repetition) -> bool:
@@ -123,10 +147,11 @@ def _is_native_repetition(s: Repetition) -> bool:
     if own.intersection(taken):  # an array that is handed on as it is would be overwritten
         return False
     values = [c.initial for c in s.carries] + [v for t in s.streams for v in t.values]
+    numbers = frozenset(t.inside for t in s.streams if all(type(v) is int for v in t.values))
     return (
         all(map(_is_value, values))
         and all(_has_rows(t) for t in s.streams)
-        and all(map(is_native, s.body))
+        and all(is_native(step, numbers) for step in s.body)
     )
 
 
@@ -189,7 +214,8 @@ class Turns:
         asked = [c.update for c in loop.carries] + [s.inside for s in loop.saves]
         asked += [v for _, v in loop.finals]
         large = {v: outer.layout_of(v) for v in outside if not outer.is_small(v)}
-        self.plan = Plan(loop.body, [*inside, *outside], asked, outer.limit, large)
+        owned = [c.inside for c in loop.carries]
+        self.plan = Plan(loop.body, [*inside, *outside], asked, outer.limit, large, owned)
         #: what each save writes, a row of all turns
         self.saved = [_row(s.inside, loop.turns) for s in loop.saves]
         #: what each stream reads that is no row yet
@@ -218,6 +244,7 @@ class Plan:
         asked: Iterable[Variable],
         limit: int | None = None,
         layouts: dict[Variable, Layout] | None = None,
+        owned: Iterable[Variable] = (),
     ):
         steps = list(steps)
         self.limit = _limit(steps) if limit is None else limit
@@ -232,10 +259,18 @@ class Plan:
         self.layout: dict[Variable, Layout] = dict(layouts or {})
         #: variables that are stored while their loop runs
         self.stored: dict[Variable, None] = {}
-        for s in steps:
+        #: from which level on nobody reads the memory of a variable any more
+        self.free: dict[Variable, int] = {}
+        asked = list(asked)
+        self.last = {v: k for k, s in enumerate(steps) for v in variables_of(s)}
+        self.last.update(dict.fromkeys(asked, len(steps)))
+        #: arrays that belong to this plan, so that it may write into them
+        self.own = set(owned)
+        for k, s in enumerate(steps):
+            self.at = k
             self._place(s)
         for v in asked:
-            self._need(v)
+            self._need(v, 0)
 
     def temporaries(self, given: set[Variable]) -> list[Variable]:
         """The variables whose memory nobody gives."""
@@ -269,6 +304,9 @@ class Plan:
             return
         (result,) = s.results
         name = name_of(s)
+        if name in INDEXED and _held(s.params.values()):
+            self._moved(s)
+            return
         if name in VIEWS and self._is_view(s, result):
             return
         large = [x for x in (*s.operands, result) if not self.is_small(x)]
@@ -284,7 +322,7 @@ class Plan:
     def _in_registers(self, s: Operation) -> None:
         level = max([self._level(x) for x in s.operands], default=-1)
         for x in s.operands:
-            self._need(x)
+            self._need(x, level)
         self.level[s.results[0]] = level
         self.registers.setdefault(level, []).append(s)
 
@@ -299,7 +337,7 @@ class Plan:
         key = (level, shape)
         for x in operands:
             if type(x) is not Variable or self.member.get(x) != key:
-                self._need(x)
+                self._need(x, level)
         self.loops.setdefault(key, Loop(shape)).steps.append(s)
         if result is not None:
             self.member[result] = key
@@ -309,20 +347,43 @@ class Plan:
                 self.layout[r] = contiguous(r, r.shape)
 
     def _moved(self, s: Operation) -> None:
-        level = max([self._level(x) + 1 for x in s.operands], default=0)
-        for x in s.operands:
-            self._need(x)
+        read = [*s.operands, *_held(s.params.values())]
+        level = max([self._level(x) + 1 for x in read], default=0)
         (result,) = s.results
+        base = self._overwritten(s)
+        if base is not None:
+            level = max(level, self.free.get(base, 0))
+            self.layout[result] = self.layout[base]
+        else:
+            self.layout[result] = contiguous(result, result.shape)
+            self.own.add(result)
+        for x in s.operands:
+            self._need(x, level)
         self.level[result] = level
-        self.layout[result] = contiguous(result, result.shape)
         self.moves.setdefault(level, []).append(Movement(s))
+
+    def _overwritten(self, s: Operation) -> Variable | None:
+        """The array that a write may change in place, since nobody reads it afterwards."""
+        x, result = s.operands[0], s.results[0]
+        if name_of(s) not in WRITES or type(x) is not Variable or self.is_small(x):
+            return None
+        where = self.layout_of(x)
+        base = where.base
+        if where != contiguous(base, result.shape) or x.dtype != result.dtype:
+            return None
+        if base not in self.own:
+            return None
+        sharing = [v for v, w in self.layout.items() if w.base is base]
+        if any(self.last.get(v, -1) > self.at for v in sharing):
+            return None
+        return None if any(y is not x and y in sharing for y in s.operands) else base
 
     def _repeated(self, s: Repetition) -> None:
         read = [*s.reads(), *(c.initial for c in s.carries)]
         read += [v for t in s.streams for v in t.values]
         level = max([self._level(x) + 1 for x in read], default=0)
         for x in read:
-            self._need(x)
+            self._need(x, level)
         turns = Turns(s, self)
         for row, saved in zip(turns.saved, s.saves, strict=True):
             size = saved.inside.size
@@ -352,7 +413,7 @@ class Plan:
         x = s.operands[0]
         if self.is_small(result) or type(x) is not Variable:
             return False
-        self._need(x)
+        self._need(x, self._level(x))
         found = view_of(self.layout_of(x), lambda a: s.primitive.impl(a, **s.params))
         if found is None:
             return False
@@ -360,10 +421,11 @@ class Plan:
         self.level[result] = self._level(x)
         return True
 
-    def _need(self, x: Any) -> None:
-        """Say that a value is read from memory."""
+    def _need(self, x: Any, level: int) -> None:
+        """Say that a value is read from memory at a level."""
         if type(x) is Variable and not self.is_small(x):
-            self.base_of(x)
+            base = self.base_of(x)
+            self.free[base] = max(self.free.get(base, 0), level + 1)
 
     def base_of(self, v: Variable) -> Variable:
         """The variable in whose memory another lies."""

@@ -103,8 +103,12 @@ class Repeated:
             for place, x in zip(self.carried[v], entries.reshape(-1), strict=True):
                 self.e.builder.store(self.e.cast(x, v.dtype).value, place)
         for c in self.loop.carries:
-            if c.inside not in self.carried:
+            if c.inside not in self.carried and not self._is_in_place(c):
                 self._copied(c.update, self.outer.pointer(c.inside), c.inside)
+
+    def _is_in_place(self, c: Any) -> bool:
+        """Whether a turn has written into the array that it carries."""
+        return self.body.plan.layout_of(c.update).base is c.inside
 
     def _copied(self, v: Variable, target: Any, like: Variable) -> None:
         if self.body.plan.is_small(v):

@@ -161,8 +161,7 @@ MOVES = {
     "stack": lambda x: (np.stack([x[0], x[1] * 2.0, x[2]], axis=1) + 1.0,),
     "index arrays": lambda x: (x[np.array([2, 0, 2, 1])] * 2.0, x[:, np.arange(3)] + 1.0),
     "rolled": lambda x: (np.roll(x, 2, axis=0) * x, np.flip(x, 1) - x),
-    "small out of large": lambda x: (x[0, 1] * x[2, 3], x[1, 2:4] + x[0, :2]),
-    "small products": lambda x: (x[:2, :2] @ x[0, :2],),
+    "small out of large": lambda x: (x[0, 1] * x[2, 3], x[1, 2:4] + 1.0, x[:2, :2] @ x[0, :2]),
     "products": lambda x: ((x * 2.0) @ x.T, x @ x[0], x[0] @ x[1], x.T[:3] @ (x + 1.0)),
 }  # fmt: skip
 
