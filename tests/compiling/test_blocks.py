@@ -151,6 +151,23 @@ def test_slices_of_columns_are_put_into_their_place():
         np.testing.assert_allclose(compiled(x), expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("transformation", ["value", "grad"])
+def test_turns_of_a_loop_run_in_blocks(transformation):
+    def diffused(u):
+        for _ in range(40):
+            around = np.concatenate([u[1:], u[:1]]) + np.concatenate([u[-1:], u[:-1]])
+            u = u + 0.1 * (around - 2.0 * u) * (1.0 + u * u) - 0.01 * np.sin(u)
+        return np.sum(u * u)
+
+    f = diffused if transformation == "value" else dualad.grad(diffused)
+    u = 0.1 * numbers()
+    compiled = replayed(f, u)
+    text = compiled.source()
+    assert text.count("np.sin(") + text.count("np.cos(") <= 2
+    np.testing.assert_allclose(compiled(u), f(u), rtol=1e-11)
+    np.testing.assert_allclose(compiled(u / 2), f(u / 2), rtol=1e-11)
+
+
 def test_powers_are_those_of_the_operator():
     def f(x):
         return x**2 + x**3 + x**4 + x**0.5 + x**-1.0 + x**1.7 + x**0
