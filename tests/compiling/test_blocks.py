@@ -55,6 +55,19 @@ def test_other_dtypes_keep_theirs(dtype):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_numbers_of_any_kind_are_printed():
+    def f(x, n):
+        return x * np.complex128(2j) + np.inf * (x > 1.0), n * np.int64(3) + n, np.sum(x * 0.5)
+
+    x, n = numbers(), np.arange(N)
+    with np.errstate(invalid="ignore"):
+        compiled = replayed(f, x, n)
+        assert "np.inf" in compiled.source() and "complex(0.0, 2.0)" in compiled.source()
+        for found, expected in zip(compiled(x, n), f(x, n), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 def test_comparisons_choose_entry_by_entry():
     def f(x, y):
         return np.where(x > y, np.sqrt(x), -y) + np.where(x < 1.0, 0.0, x)
