@@ -21,6 +21,7 @@ from .loop import Loop
 from .loop_source import LoopSource
 from .placing import placed
 from .program import Output, Program
+from .readable import readable
 from .schedule import Piece, mode_of, scheduled
 from .statements import statements
 from .workspace import Plan, Workspace
@@ -263,7 +264,9 @@ class NumpySource(Expressions):
             head += ["", self._definition(known, impl), ""]
         numbers = {c: self._number(self.constants[c].item()) for c in self._numbers.values()}
         head += [f"{c} = {_shown(c, a)}" for c, a in self.constants.items() if c not in numbers]
-        lines = [NAME.sub(lambda m: numbers.get(m[0], m[0]), line) for line in self.lines]
+        lines = [
+            NAME.sub(lambda m: numbers.get(m[0], m[0]), line) for line in readable(self.lines)
+        ]
         return "\n".join([*head, "", f"def {name}({inputs}):", f'    """{before}"""', *lines, ""])
 
     @staticmethod
