@@ -262,7 +262,7 @@ class NumpySource(Expressions):
         head = ["import numpy as np", ""]
         for known, impl in self.helpers.items():
             head += ["", self._definition(known, impl), ""]
-        numbers = {c: f"{float(self.constants[c])!r}" for c in self._numbers.values()}
+        numbers = {c: self._number(self.constants[c].item()) for c in self._numbers.values()}
         head += [f"{c} = {_shown(c, a)}" for c, a in self.constants.items() if c not in numbers]
         lines = [
             NAME.sub(lambda m: numbers.get(m[0], m[0]), line) for line in readable(self.lines)

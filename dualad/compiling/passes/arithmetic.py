@@ -134,8 +134,11 @@ def number_as_float(operation: Operation, made: Made) -> Operation | None:
 def scaled(x: Any, made: Made) -> tuple[float, Any, Variable] | None:
     """(c, x, the product) of a variable that is c times x, for a number c."""
     maker = made.get(x) if type(x) is Variable else None
-    if maker is None or maker.primitive.name != "multiply" or not is_float(maker):
+    if maker is None or maker.primitive.name not in ("multiply", "add") or not is_float(maker):
         return None
+    if maker.primitive.name == "add":  # y + y
+        y = maker.operands[0]
+        return (2.0, y, x) if y is maker.operands[1] and stands_for(y, x) else None
     for c, y in (maker.operands, maker.operands[::-1]):
         if is_finite(c) and stands_for(y, x):
             return float(c), y, x
