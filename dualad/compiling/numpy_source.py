@@ -19,6 +19,7 @@ from .group import Group
 from .lifetime import Lifetimes, is_large
 from .loop import Loop
 from .loop_source import LoopSource
+from .placing import placed
 from .program import Output, Program
 from .schedule import Piece, mode_of, scheduled
 from .statements import statements
@@ -81,6 +82,7 @@ class NumpySource(Expressions):
         pieces = scheduled(program)
         self._is_long = len(pieces) > LONG
         self.life = Lifetimes(program, pieces)
+        self._placed = placed(pieces, self.life.kept)
         for k, piece in enumerate(pieces):
             self._piece(piece, k)
             ended = self.release(k)
@@ -128,6 +130,18 @@ class NumpySource(Expressions):
         self.owner[name] = r
         self.plan.move(r, x)
         return name
+
+    def place(self, v: Variable) -> tuple[str, str] | None:
+        """A line that makes zeros, and the part of them that a value is to be computed into."""
+        scatter = self._placed.get(v) if self.depth == 1 else None
+        if scatter is None:
+            return None
+        z = scatter.results[0]
+        name = self.new_name(z)
+        shape = z.shape[0] if len(z.shape) == 1 else z.shape
+        dtype = "" if z.dtype == np.float64 else f", {z.dtype.name!r}"
+        index = self.brackets(scatter.params["index"])
+        return f"{name} = np.zeros({shape}{dtype})", f"{name}[{index}]"
 
     def may_replace(self, x: Any, r: Variable, k: int) -> bool:
         """Whether a result may be written over an operand of the k-th piece."""

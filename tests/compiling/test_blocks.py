@@ -123,6 +123,34 @@ def test_a_vector_beside_the_rows_of_a_square_is_no_column():
             np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("n", [N, 9000])
+def test_gradients_of_slices_are_computed_in_their_place(n):
+    def f(x):
+        return np.sum(x[1:] * x[:-1] ** 2)
+
+    x = numbers(0, n)
+    expected = np.zeros(n)
+    expected[:-1] = 2 * x[1:] * x[:-1]
+    expected[1:] += x[:-1] ** 2
+    compiled = compile(dualad.grad(f), backend="numpy")
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-14)
+    assert "[:-1] = " not in compiled.source()
+
+
+def test_slices_of_columns_are_put_into_their_place():
+    def f(x):
+        return np.sum(np.sin(x[:, 1:]) * x[:, :-1])
+
+    x = numbers(0, (200, 150))
+    expected = np.zeros(x.shape)
+    expected[:, 1:] = np.cos(x[:, 1:]) * x[:, :-1]
+    expected[:, :-1] += np.sin(x[:, 1:])
+    compiled = compile(dualad.grad(f), backend="numpy")
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-13)
+
+
 def test_powers_are_those_of_the_operator():
     def f(x):
         return x**2 + x**3 + x**4 + x**0.5 + x**-1.0 + x**1.7 + x**0

@@ -42,9 +42,9 @@ def name_of(s: Operation) -> str:
 
 def is_native(s: Any) -> bool:
     """Whether a step has a native form."""
-    if type(s) is Guard:
+    if isinstance(s, Guard):
         return _is_native_guard(s)
-    if type(s) is Repetition:
+    if isinstance(s, Repetition):
         return _is_native_repetition(s)
     values = [*s.operands, *s.results]
     if not all(map(_is_value, values)) or len(s.results) != 1:
@@ -261,10 +261,10 @@ class Plan:
     # --- levels ------------------------------------------------------------------------------
 
     def _place(self, s: Operation | Guard) -> None:
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             self._place_guard(s)
             return
-        if type(s) is Repetition:
+        if isinstance(s, Repetition):
             self._repeated(s)
             return
         (result,) = s.results
@@ -291,7 +291,7 @@ class Plan:
     def _in_loop(
         self, s: Operation | Guard, shape: tuple[int, ...], result: Variable | None
     ) -> None:
-        operands = (s.variable,) if type(s) is Guard else s.operands
+        operands = (s.variable,) if isinstance(s, Guard) else s.operands
         level = 0
         for x in operands:
             joins = type(x) is Variable and self.member.get(x, (0, None))[1] == shape
@@ -303,7 +303,7 @@ class Plan:
         self.loops.setdefault(key, Loop(shape)).steps.append(s)
         if result is not None:
             self.member[result] = key
-        for r in () if type(s) is Guard else s.results:
+        for r in () if isinstance(s, Guard) else s.results:
             self.level[r] = level
             if result is None and not self.is_small(r):
                 self.layout[r] = contiguous(r, r.shape)
@@ -392,9 +392,9 @@ def operations_of(steps: Iterable[Any]) -> list[Operation]:
     """The operations of steps, those inside of repetitions too."""
     found: list[Operation] = []
     for s in steps:
-        if type(s) is Repetition:
+        if isinstance(s, Repetition):
             found += operations_of(s.body)
-        elif type(s) is not Guard:
+        elif not isinstance(s, Guard):
             found.append(s)
     return found
 
@@ -403,8 +403,8 @@ def guards_of(steps: Iterable[Any]) -> list[Guard]:
     """The guards of steps, those inside of repetitions too."""
     found: list[Guard] = []
     for s in steps:
-        if type(s) is Repetition:
+        if isinstance(s, Repetition):
             found += guards_of(s.body)
-        elif type(s) is Guard:
+        elif isinstance(s, Guard):
             found.append(s)
     return found

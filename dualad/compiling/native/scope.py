@@ -54,7 +54,7 @@ class Scope:
         self.failures[id(guard)] = failing
 
     def _in_registers(self, s: Operation | Guard) -> None:
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             self.fails(s, self._failing(s))
             return
         (result,) = s.results

@@ -60,7 +60,7 @@ def _is_whole(program: Program) -> bool:
 
 
 def _pays(steps: list[Any]) -> bool:
-    work = sum(1 if type(s) is Operation else FEWEST for s in steps if type(s) is not Guard)
+    work = sum(1 if type(s) is Operation else FEWEST for s in steps if not isinstance(s, Guard))
     return work >= FEWEST
 
 

@@ -64,8 +64,8 @@ class Repeated:
             for s, source in zip(self.loop.streams, self.sources, strict=True):
                 self._streamed(s.inside, source, turn)
             self.body.write()
-            for s, row in zip(self.loop.saves, self.turns.saved, strict=True):
-                self._saved(s.inside, row, turn)
+            for save, row in zip(self.loop.saves, self.turns.saved, strict=True):
+                self._saved(save.inside, row, turn)
             self._hand_on()
         for guard, place in self.body.places:
             self.outer.fails(guard, self.e.builder.load(place, typ=TRUTH))
