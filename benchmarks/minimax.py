@@ -111,6 +111,20 @@ def error_function(z: Any) -> Any:
     return (mpmath.erf(x) / x - slope) / z
 
 
+def hyperbolic_sine(z: Any) -> Any:
+    """(sinh(x) / x - 1) / z, z = x**2."""
+    if z < TINY:
+        return mpf(1) / 6 + z / 120 + z * z / 5040
+    x = mpmath.sqrt(z)
+    return (mpmath.sinh(x) / x - 1) / z
+
+
+def middle(t: Any) -> Any:
+    """exp(x**2) erfc(x), x = 3 (1 + t) / (1 - t)."""
+    x = 3 * (1 + t) / (1 - t)
+    return mpmath.exp(x * x) * mpmath.erfc(x)
+
+
 def complement(t: Any) -> Any:
     """(x + 1) exp(x**2) erfc(x), x = 3 (1 + t) / (1 - t)."""
     x = 3 * (1 + t) / (1 - t)
@@ -143,6 +157,7 @@ TABLES = {
     "QUOTIENT": Table("exponentials", exponential, constant, -HALF_LN2, HALF_LN2, 11, 2.0**-58),
     "SERIES": Table("logarithms", logarithm, power(1), 0, ARTANH, 7, 2.0**-57),
     "TANH": Table("hyperbolics", tangent, power(1), 0, mpf("0.5626"), 12, 2.0**-54),
+    "SINH": Table("hyperbolics", hyperbolic_sine, power(1), 0, 1, 7, 2.0**-55),
     "ARTANH": Table("powers", artanh_rest, power(2), 0, ARTANH, 8, 2.0**-67),
     "SINE": Table("trigonometry", sine, power(1), 0, QUARTER_PI, 6, 2.0**-56),
     "COSINE": Table("trigonometry", cosine, power(2), 0, QUARTER_PI, 6, 2.0**-60),
@@ -150,7 +165,7 @@ TABLES = {
     "ARCSIN": Table("inverse_trigonometry", arcsine, power(1), 0, mpf(1) / 4, 13, 2.0**-59),
     "NEAR": Table("error_functions", error_function, power(1), 0, 1, 12, 2.0**-55),
     "MIDDLE": Table(
-        "error_functions", complement, relative(complement), turned(1), turned(6), 16, 2.0**-54
+        "error_functions", middle, relative(middle), turned(1), turned(6), 15, 2.0**-52
     ),
     "TAIL": Table(
         "error_functions",

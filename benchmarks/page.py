@@ -1,10 +1,12 @@
 """The page of the documentation, from a run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from .costs import COSTS
-from .table import everyone, markdown, verdicts
-from .verdict import Row, number, rows_of, summary
+from .fused_targets import FUSED_REASONS
+from .table import everyone, fused_verdicts, markdown, verdicts
+from .verdict import Row, fused_rows_of, number, rows_of, summary
 from .workloads import JOBS, WORKLOADS
 
 __all__ = ["page"]
@@ -30,6 +32,16 @@ peer did.
 ## Rows that are lost
 
 {lost}
+
+## Compiled
+
+The same jobs as programs of `dualad.compile` ([compiling](compile.md)): on NumPy alone, and as
+machine code with the extra `jit`. Here the peers are all of them, those that compile among them:
+JAX with `jit`, `torch.compile`, CasADi. dualad is {fused_summary}.
+
+{fused}
+
+{fused_lost}
 
 ## Every peer
 
@@ -85,8 +97,16 @@ engine may cost.
   20 to 90 microseconds. A function that is called in a loop deserves better: `dualad.custom_jvp`
   with linear operations alone, or a rule in `ops/`.
 - From 32768 entries on (256 kB), value and tangent of elementwise operations are computed together
-  on blocks that stay in the cache, in memory that the level reuses; cotangents are added in place
-  where nobody else holds them. Below that, an operation costs what its calls cost.
+  on blocks that stay in the cache, and neighbouring operations are swept together, block by block;
+  cotangents are added in place where nobody else holds them, and summed over short axes by a
+  product with ones. Below that, an operation costs what its calls cost.
+- Fresh memory costs more than what is written into it: the kernel hands it out page by page. The
+  memory of large values goes back to a pool when the last array on it is gone, 32 MB at most
+  between calls (`dualad.engine.memory.POOL.shrink()` gives it back). Peaks of memory are measured
+  from an empty pool.
+- A large constant that a rule reads, as the rows that a matrix of weights multiplies, is copied at
+  each call, because the function might write into it later. One that nobody can write to
+  (`rows.flags.writeable = False`) is not.
 - `vjp` and `linearize` copy those large arguments that a rule reads, so that a later write to the
   argument cannot reach the derivative; `grad` and `jvp` copy nothing.
 
@@ -98,7 +118,7 @@ engine may cost.
 
 def page(run: dict[str, Any]) -> str:
     """The run as a page of the documentation."""
-    rows = rows_of(run)
+    rows, fused = rows_of(run), fused_rows_of(run)
     names = [n for n in dict.fromkeys(r.workload for r in rows) if n in WORKLOADS]
     loosest = max(run["results"], key=lambda r: r.get("error", 0.0) * (r["job"] != "ivp"))
     return PAGE.format(
@@ -107,6 +127,9 @@ def page(run: dict[str, Any]) -> str:
         jobs="; ".join(f"`{job}` {about}" for job, about in JOBS.items()),
         workloads="\n".join(f"- `{n}`: {WORKLOADS[n].about}." for n in names),
         lost=lost(rows),
+        fused=markdown(fused_verdicts(fused)),
+        fused_summary=summary(fused),
+        fused_lost=fused_lost(fused),
         everyone=markdown(everyone(rows)),
         failures=failures(run),
         error=loosest.get("error", 0.0),
@@ -131,6 +154,16 @@ def lost(rows: list[Row]) -> str:
         )
         lines.append(f"- {named}. {why}".rstrip())
     return "\n".join(lines) or "None in this run."
+
+
+def fused_lost(rows: Sequence[Row]) -> str:
+    """What dominates the rows of compiled programs that are behind a peer or a target."""
+    lines = [
+        f"- `{r.workload}` {r.job}: {r.verdict}. {FUSED_REASONS.get(r.workload, '')}".rstrip()
+        for r in rows
+        if r.lost
+    ]
+    return "\n".join(lines)
 
 
 def reason(row: Row) -> str:

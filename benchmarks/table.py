@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .verdict import Row, number, rows_of, summary
+from .verdict import COMPILED, FusedRow, Row, fused_rows_of, number, rows_of, summary
 
-__all__ = ["aligned", "everyone", "markdown", "table", "verdicts"]
+__all__ = ["aligned", "everyone", "fused_verdicts", "markdown", "table", "verdicts"]
 
 Cells = list[list[str]]
 
@@ -17,6 +17,16 @@ def verdicts(rows: Sequence[Row]) -> Cells:
         figures = number(r.ours), number(r.target)
         peer = r.peer or "–", number(r.best)
         cells.append([r.workload, r.job, r.unit, *figures, *peer, r.verdict])
+    return cells
+
+
+def fused_verdicts(rows: Sequence[FusedRow]) -> Cells:
+    """Each row as a compiled program: on NumPy, as machine code, and the best of all peers."""
+    cells = [["workload", "job", "unit", "NumPy", "jit", "target", "best peer", "", "verdict"]]
+    for r in rows:
+        figures = [number(r.figures.get(name)) for name in COMPILED]
+        peer = r.peer or "–", number(r.best)
+        cells.append([r.workload, r.job, r.unit, *figures, number(r.target), *peer, r.verdict])
     return cells
 
 
@@ -58,5 +68,8 @@ def markdown(cells: Cells) -> str:
 
 def table(run: dict[str, Any]) -> str:
     """The run as text: the verdicts, and how many rows are won."""
-    rows = rows_of(run)
-    return "\n".join([aligned(verdicts(rows)), "", summary(rows)])
+    rows, fused = rows_of(run), fused_rows_of(run)
+    lines = [aligned(verdicts(rows)), "", summary(rows)]
+    if fused:
+        lines += ["", "compiled:", aligned(fused_verdicts(fused)), "", summary(fused)]
+    return "\n".join(lines)

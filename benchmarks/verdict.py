@@ -1,17 +1,23 @@
 """Row by row: what it costs here, the target, the best peer, and who is ahead."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .backends import ALL
+from .fused_targets import FUSED
 from .memory import BYTES, BYTES_TARGET
 from .result import EVALUATIONS
 from .startup import STARTUP_TARGETS
 from .workloads import WORKLOADS
 
-__all__ = ["Row", "number", "rows_of", "summary"]
+__all__ = ["FusedRow", "Row", "fused_rows_of", "number", "rows_of", "summary"]
 
 OURS = "dualad"
+#: What dualad.compile gives, without and with machine code.
+COMPILED = ("compile", "compile jit")
+#: The peers that write the function down first.
+COMPILERS = {cls.name for cls in ALL if cls.is_compiled} - {*COMPILED}
 #: Figures within this factor are the same.
 LEVEL = 1.03
 #: CasADi and num-dual do not run the user's Python on arrays: they are shown, and decide nothing.
@@ -46,9 +52,14 @@ class Row:
         done = {
             name: figure
             for name, figure in self.figures.items()
-            if figure is not None and name != OURS and name not in NO_RIVALS
+            if figure is not None and self.is_peer(name)
         }
         return min(done, key=done.__getitem__) if done else None
+
+    @staticmethod
+    def is_peer(name: str) -> bool:
+        """Whether a backend may be compared with."""
+        return name != OURS and name not in NO_RIVALS
 
     @property
     def best(self) -> float | None:
@@ -87,6 +98,23 @@ class Row:
         return "met" if self.met else f"missed {factor(self.ours, self.target)}"
 
 
+class FusedRow(Row):
+    """A job as a compiled program, beside all peers, those that compile among them."""
+
+    @property
+    def ours(self) -> float | None:
+        done = [f for f in map(self.figures.get, COMPILED) if f is not None]
+        return min(done) if done else None
+
+    @property
+    def target(self) -> float | None:
+        return FUSED.get((self.workload, self.job))
+
+    @staticmethod
+    def is_peer(name: str) -> bool:
+        return name in COMPILERS or (name != OURS and name not in NO_RIVALS)
+
+
 def factor(above: float, below: float) -> str:
     return f"{number(above / below)}x" if below else "–"
 
@@ -106,7 +134,13 @@ def rows_of(run: dict[str, Any]) -> list[Row]:
     return list(rows.values())
 
 
-def summary(rows: list[Row]) -> str:
+def fused_rows_of(run: dict[str, Any]) -> list[FusedRow]:
+    """The rows that a compiled program did."""
+    rows = [FusedRow(r.workload, r.job, r.unit, r.figures) for r in rows_of(run)]
+    return [r for r in rows if r.ours is not None]
+
+
+def summary(rows: Sequence[Row]) -> str:
     """How many rows are ahead, and how many meet their target."""
     against = [r for r in rows if r.ahead is not None]
     asked = [r for r in rows if r.met is not None]

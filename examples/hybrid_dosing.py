@@ -25,7 +25,7 @@ params = ds.Parameters(
     }
 )
 t_span = (0.0, 40.0)
-units, time_unit = {"gut": "mg", "blood": "mg", "concentration": "mg/L"}, "h"
+units, time_unit = {"gut": "mg", "blood": "mg", "concentration": "mg/L", "exposure": "mg h/L"}, "h"
 method = "DOP853"
 rtol = atol = 1e-8
 LEVEL = 2.5  # mg/L

@@ -223,6 +223,17 @@ SAMPLES |= {
     ],
     "solve_again": [Sample(STACK[0], real(3, 2)), Sample(STACK, real(3, 1))],
     "gram": [Sample(real(2, 3)), Sample(real(3, 1))],
+    "trace_of_product": [Sample(real(3, 3), real(3, 3)), Sample(STACK, real(2, 3, 3))],
+    "diagonal_of_product": [Sample(real(3, 2), real(3, 2)), Sample(STACK, real(2, 3, 3))],
+    "plus_transpose": [Sample(real(3, 3)), Sample(real(2, 3, 3))],
+    "hermitian": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
+    "folded": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
+    "cholesky_tangent": [Sample(real(3, 3), factor=np.tril(STACK[0]))],
+    "cholesky_cotangent": [Sample(real(3, 3), factor=np.tril(STACK[0]))],
+    "resolvent": [
+        Sample(STACK[0], np.array([0.1, 0.5, 2.0]), real(3, 3), complex=False),
+        Sample(STACK, real(2, 3) + [0.0, 2.0, 4.0], real(2, 3, 3), complex=False),
+    ],
     "inv": [Sample(STACK[0]), Sample(STACK), Sample(np.ones((0, 0)))],
     "inverse_again": [Sample(STACK[0]), Sample(STACK)],
     "det": [
@@ -351,6 +362,7 @@ STATED = {
         "call",
     },
     Linear: {
+        "quick",
         "transposes",
         "transpose_all",
         "rules",
@@ -361,7 +373,7 @@ STATED = {
         "show",
         "add_into",
     },
-    Composite: {"rules", "whole", "_batch"},
+    Composite: {"rules", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},
 }
 REVERSE = (

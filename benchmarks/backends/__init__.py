@@ -1,6 +1,7 @@
 """Who differentiates: dualad, and the peers that are installed."""
 
 from .backend import Backend
+from .compiled import JaxJit, OnMachine, OnNumpy, TorchCompile
 from .hips import Autograd
 from .jax_eager import Jax
 from .ours import DualAD
@@ -10,7 +11,10 @@ from .symbolic import Casadi
 
 __all__ = ["ALL", "Backend", "available"]
 
-ALL: tuple[type[Backend], ...] = (DualAD, Autograd, Torch, TorchFunc, Jax, Casadi, NumDual)
+ALL: tuple[type[Backend], ...] = (
+    DualAD, Autograd, Torch, TorchFunc, Jax, Casadi, NumDual,
+    OnNumpy, OnMachine, JaxJit, TorchCompile,
+)  # fmt: skip
 
 
 def available(names: list[str] | None = None) -> list[Backend]:

@@ -20,6 +20,7 @@ class Backend:
     Attributes:
         rival: whether it runs the user's Python on NumPy-like arrays at each call, and so is a
             peer that no row may be behind.
+        is_compiled: whether it writes the function down first, and runs that.
         only: the workloads that it can do, where these are few.
         skips: workloads, and pairs of workload and job, that would take minutes.
         imports, gradient: the code of a fresh interpreter that imports it and takes a gradient.
@@ -29,6 +30,7 @@ class Backend:
     package = ""
     xp: Any = np
     rival = True
+    is_compiled = False
     only: Collection[str] | None = None
     skips: Collection[str | tuple[str, str]] = ()
     imports, gradient = "", ""
@@ -38,6 +40,9 @@ class Backend:
 
     def plain(self, x: Any) -> np.ndarray:
         return np.asarray(x)
+
+    def release(self) -> None:
+        """Give back what the library keeps between calls, so that the next one shows it all."""
 
     def version(self) -> str:
         return importlib.metadata.version(self.package)

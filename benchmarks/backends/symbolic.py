@@ -14,6 +14,7 @@ class Casadi(Backend):
 
     name = package = "casadi"
     rival = False
+    is_compiled = True
     only = (
         "ops_scalar", "ops_len10", "rosenbrock_2", "rosenbrock_100", "rosenbrock_10000",
         "robertson", "brusselator_100", "radau_robertson", "rk45_brusselator",

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine.staged import Guard, Operation, Variable
 from .expressions import may_be_float
-from .group import Group
+from .group import REDUCTIONS, Group
 
 if TYPE_CHECKING:
     from .numpy_source import NumpySource
@@ -37,27 +37,31 @@ class BlockLoop:
         self.last = {v: k for k, s in enumerate(group.steps) for v in _variables(s)}
         #: names inside of the loop
         self.names: dict[Variable, str] = {}
-        self.taken: dict[int, str] = {}
+        self.taken: dict[tuple[Any, int], str] = {}
         self.before: list[str] = []
         self.slices: list[str] = []
         self.body: list[tuple[bool, str]] = []
         self.sums: list[tuple[str, Variable]] = []
         self.buffers: dict[str, list[str]] = defaultdict(list)
         self.free: dict[str, list[str]] = defaultdict(list)
+        self.buffered: set[Variable] = set()
         self.count = 0
-        for s in group.steps:
-            for x in _operands(s):
-                self._operand(x)
+        self.rows = 0
+        for operation in group.operations:
+            for x in operation.operands:
+                self._operand(x, len(operation.results[0].shape))
         for k, s in enumerate(group.steps):
             self._step(s, k)
         self.lines = self._text()
 
     # --- what is read ------------------------------------------------------------------------
 
-    def _operand(self, x: Any) -> None:
-        """Name the part of an operand that belongs to a block."""
+    def _operand(self, x: Any, ndim: int) -> None:
+        """Name the part of an operand, for results of so many axes, that belongs to a block."""
         is_variable = type(x) is Variable
-        if (x in self.made or x in self.names) if is_variable else id(x) in self.taken:
+        if x in self.made if is_variable else False:
+            return
+        if (x if is_variable else id(x), ndim) in self.taken:
             return
         shape = x.shape if is_variable else np.shape(x)
         if not is_variable and not isinstance(x, np.ndarray):
@@ -66,31 +70,27 @@ class BlockLoop:
         name = whole
         if self.flat and shape != self.group.shape:
             name = whole if shape == () else self._named(f"{whole}.reshape(())")
-        elif self._is_cut(shape):
-            name = f"{whole}_" if whole.isidentifier() else f"y{len(self.slices)}"
+        elif len(shape) == ndim and shape[0] == self.group.shape[0] != 1:
+            name = f"{whole}_"
             if self.flat and len(shape) > 1:
                 whole = self._named(f"{whole}.reshape(-1)")
-            self.slices.append(f"{name} = {whole}[i:j]")
-        if is_variable:
-            self.names[x] = name
-        else:
-            self.taken[id(x)] = name
-
-    def _is_cut(self, shape: tuple[int, ...]) -> bool:
-        """Whether an operand has a part for each block; else it is broadcast along them."""
-        return len(shape) == len(self.group.shape) and shape[0] == self.group.shape[0] != 1
+            line = f"{name} = {whole}[i:j]"
+            if line not in self.slices:
+                self.slices.append(line)
+        self.taken[x if is_variable else id(x), ndim] = name
 
     def _named(self, text: str) -> str:
-        name = f"w{len(self.before)}"
+        name = f"f{len(self.before)}"
         self.before.append(f"{name} = {text}")
         return name
 
     def value(self, s: Operation, x: Any, dtype: np.dtype | None) -> str:
         """An operand inside of the loop."""
-        if type(x) is Variable:
+        if type(x) is Variable and x in self.made:
             return self.names[x]
-        if id(x) in self.taken:
-            return self.taken[id(x)]
+        key = (x if type(x) is Variable else id(x), len(s.results[0].shape))
+        if key in self.taken:
+            return self.taken[key]
         if dtype is not None and may_be_float(s, x, dtype):
             if not isinstance(x, np.generic) or x.dtype == dtype:
                 return self.source.number(x, dtype)
@@ -106,15 +106,43 @@ class BlockLoop:
             b = self.names[s.variable]
             self._line(quiet, f"if {self._nan(s.variable, b)}: return {self.source.failed(s)}")
             self._release(s, k)
-        elif s.primitive.name == "sum_axes":
-            name = f"s{len(self.sums)}"
-            self.sums.append((name, s.results[0]))
-            x = self.names[s.operands[0]]
-            axis = ", None" if not self.flat and len(self.group.shape) > 1 else ""
-            self._line(quiet, f"{name}.append(np.add.reduce({x}{axis}))")
+        elif s.primitive.name == "sum_axes" and 0 in s.params["axes"]:
+            self._sum(s, quiet)
+            self._release(s, k)
+        elif s.results[0].shape != self.group.shape:
+            self._by_rows(s)
             self._release(s, k)
         else:
             self._entries(s, k)
+
+    def _sum(self, s: Operation, quiet: bool | None) -> None:
+        """A sum over all rows: that of each block, for a sum of these behind the loop."""
+        name = f"p{len(self.sums)}"
+        self.sums.append((name, s.results[0]))
+        x, axes = s.operands[0], s.params["axes"]
+        axis = "" if self.flat or axes == (0,) else f", {self.source.parameter(axes)}"
+        self._line(quiet, f"{name}.append(np.add.reduce({self.names[x]}{axis}))")
+
+    def _by_rows(self, s: Operation) -> None:
+        """An operation on a few values for each row, as arrays of their own."""
+        r, primitive = s.results[0], s.primitive
+        name = self.names[r] = f"r{self.rows}"
+        self.rows += 1
+        if primitive.name in REDUCTIONS:
+            axes = s.params["axes"]
+            axis = axes[0] if len(axes) == 1 else self.source.parameter(axes)
+            text = f"{REDUCTIONS[primitive.name]}.reduce({self.names[s.operands[0]]}, {axis})"
+        elif primitive.name == "reshape":
+            rest = ", ".join(map(str, r.shape[1:]))
+            text = f"{self.names[s.operands[0]]}.reshape(-1{', ' if rest else ''}{rest})"
+        else:
+            function = "np.where" if primitive.name == "where" else self.source.function(primitive)
+            text = f"{function}({', '.join([self.value(s, x, None) for x in s.operands])})"
+        self._line(s.quiet, f"{name} = {text}")
+        if r in self.outside:
+            whole = self.source.new_name(r)
+            self.before.append(f"{whole} = np.empty({_shape(r.shape)}{_dtype(r.dtype)})")
+            self._line(s.quiet, f"{whole}[i:j] = {name}")
 
     def _entries(self, s: Operation, k: int) -> None:
         """An operation entry by entry, into a buffer or the part of a result."""
@@ -161,8 +189,7 @@ class BlockLoop:
     def _target(self, r: Variable) -> str:
         """Where a result is computed."""
         if r in self.outside:
-            whole = self.source.new_name(r)
-            self.before.append(f"{whole} = np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})")
+            whole = self._whole(r)
             self.names[r] = f"{whole}_"
             if self.flat and len(self.group.shape) > 1:
                 whole = self._named(f"{whole}.reshape(-1)")
@@ -174,14 +201,27 @@ class BlockLoop:
             self.free[kind].append(f"b{self.count}")
             self.count += 1
         self.names[r] = self.free[kind].pop()
+        self.buffered.add(r)
         return self.names[r]
+
+    def _whole(self, r: Variable) -> str:
+        """The whole array of a result that others read."""
+        place = self.source.place(r)
+        if place is not None:
+            self.before.append(place[0])
+            new = place[1]
+        else:
+            new = f"np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})"
+            new = self.source.home(r) or new
+        whole = self.source.new_name(r)
+        self.before.append(f"{whole} = {new}")
+        return whole
 
     def _release(self, s: Operation | Guard, k: int) -> None:
         """Give back the buffers of what is not read again."""
         for v in set(_variables(s)):
-            if self.last[v] == k and v in self.made and v not in self.outside:
-                if v in self.names and v.shape == self.group.shape:
-                    self.free[v.dtype.name].append(self.names[v])
+            if self.last[v] == k and v in self.buffered:
+                self.free[v.dtype.name].append(self.names[v])
 
     # --- text --------------------------------------------------------------------------------
 
@@ -196,11 +236,9 @@ class BlockLoop:
         lines = [*self.before, *[f"{name} = []" for name, _ in self.sums]]
         rest = "" if self.flat else "".join([f", {d}" for d in self.group.shape[1:]])
         for kind, names in self.buffers.items():
-            comma = "," if len(names) == 1 else ""
-            lines.append(
-                f"{', '.join(names)}{comma} = np.empty(({len(names)}, {step}{rest})"
-                f"{_dtype(np.dtype(kind))})"
-            )
+            shape = (f"{len(names)}, " if len(names) > 1 else "") + f"{step}{rest}"
+            new = f"np.empty({_tuple(shape)}{_dtype(np.dtype(kind))})"
+            lines.append(f"{', '.join(names)} = {new}")
         lines += [f"for i in range(0, {n}, {step}):", f"    j = i + {step}"]
         used = [b for names in self.buffers.values() for b in names]
         if n % step and used:
@@ -228,14 +266,14 @@ class BlockLoop:
         return lines + (["    finally:", "        restore(token)"] if before else [])
 
 
-def _operands(s: Operation | Guard) -> tuple:
-    return s.operands if type(s) is Operation else ()
-
-
 def _variables(s: Operation | Guard) -> list[Variable]:
     if isinstance(s, Guard):
         return [s.variable]
     return [x for x in s.operands if type(x) is Variable]
+
+
+def _tuple(inner: str) -> str:
+    return f"({inner})" if "," in inner else inner
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -195,6 +196,31 @@ class Compiled:
         path = self._path(args, kwargs)
         program = path.simplified() if simplified else path.traced
         return NumpySource(program).text(_name(self.function))
+
+    def cfunc(self, *args: Any, signature: str | None = None, **kwargs: Any) -> Any:
+        """The program for some arguments as a function of C, for integrators that take pointers.
+
+        Arguments and results are float64. Where the program would take another path than for
+        these arguments, all results are NaN.
+
+        Args:
+            *args: arguments of a call, which is made.
+            signature: one of "double (double)", "double (int, double *)" (numbers as one array),
+                "void (double, double *, double *)" (time, state, its derivative), and "void
+                (double *, double *)" (all arguments one after the other, all results likewise);
+                by default the first of these that fits.
+            **kwargs: keyword arguments of the call.
+
+        Returns:
+            An object with `address`, `signature`, `ctypes` (the function for ctypes) and
+            `as_scipy()`, which gives a `scipy.LowLevelCallable`.
+
+        Raises:
+            ArgumentError: the function has no program, or the program no function of C.
+            MissingExtraError: the extra `jit` is not installed.
+        """
+        native = importlib.import_module(".native", __package__)
+        return native.c_function(self._path(args, kwargs).simplified(), signature)
 
     def _path(self, args: tuple, kwargs: dict) -> Path:
         if args or kwargs:

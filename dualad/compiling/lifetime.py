@@ -17,7 +17,7 @@ from .schedule import Piece
 __all__ = ["Lifetimes", "is_large"]
 
 #: Arrays of so many bytes and more are freed after their last use, before the function ends.
-LARGE = 16384
+LARGE = 1 << 16
 #: Operations whose result lies in memory of its own, besides the ufuncs.
 FRESH = frozenset("scatter_add index_set add_at_slice matmul concatenate sum_axes".split())
 
@@ -54,6 +54,10 @@ class Lifetimes:
         for v in self.made:
             for root in self.roots(v):
                 self.views[root].append(v)
+        #: the last use of the memory of a variable, by itself or by a view of it
+        self.end = {
+            v: max([self.last[w] for w in (v, *self.views[v])]) for v in self.made if is_large(v)
+        }
         #: what is not read after a piece
         self.dying: dict[int, list[Variable]] = defaultdict(list)
         for v, k in self.last.items():
@@ -70,6 +74,10 @@ class Lifetimes:
                     found.add(a)
                     todo.append(a)
         return found
+
+    def leaves(self, v: Variable) -> bool:
+        """Whether the memory of a variable leaves the program."""
+        return v in self.kept or any(w in self.kept for w in self.views[v])
 
     def is_free_to_write(self, x: Any, k: int) -> bool:
         """Whether piece k, the last that reads x, may write into its memory."""

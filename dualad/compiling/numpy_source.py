@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Callable
 from math import isnan
 from typing import Any
@@ -17,9 +19,12 @@ from .group import Group
 from .lifetime import Lifetimes, is_large
 from .loop import Loop
 from .loop_source import LoopSource
+from .placing import placed
 from .program import Output, Program
-from .schedule import Piece, scheduled
+from .readable import readable
+from .schedule import Piece, mode_of, scheduled
 from .statements import statements
+from .workspace import Plan, Workspace
 
 __all__ = ["Failed", "NumpySource", "same_value"]
 
@@ -50,6 +55,9 @@ OTHERWISE: dict[str, str] = {
 }
 
 
+NAME = re.compile(r"\bc\d+\b")
+FUNCTION = re.compile(r"\bnp\.(\w+(?:\.reduce)?)\(")
+
 #: From how many steps names are used again, so that what they stood for is freed.
 LONG = 100
 
@@ -71,16 +79,21 @@ class NumpySource(Expressions):
         #: names: whose each is, how many there are, and which are free
         self.owner: dict[str, Variable] = {}
         self._count, self._unused = 0, list[str]()
+        self.plan = Plan()
         pieces = scheduled(program)
         self._is_long = len(pieces) > LONG
         self.life = Lifetimes(program, pieces)
+        self._placed = placed(pieces, self.life.kept)
         for k, piece in enumerate(pieces):
             self._piece(piece, k)
             ended = self.release(k)
             if ended and k + 1 < len(pieces):
                 self.line(f"del {', '.join(ended)}")
+            for v in [v for v in self.plan.homes if self.life.end.get(v, -1) <= k]:
+                self.plan.leave(v)
         self.mode(False)
         self._results()
+        self.lines = self.plan.around(self.lines)
 
     # --- steps -------------------------------------------------------------------------------
 
@@ -88,7 +101,9 @@ class NumpySource(Expressions):
         if isinstance(piece, Guard):
             self.line(self.guard(piece))
             return
-        self.mode(piece.quiet)
+        quiet = mode_of(piece)
+        if quiet is not None:
+            self.mode(quiet)
         if isinstance(piece, Loop):
             LoopSource(self, piece).write()
         elif isinstance(piece, Group):
@@ -114,7 +129,32 @@ class NumpySource(Expressions):
         """Give a result the name of an operand that it replaces."""
         name = self.names[r] = self.names[x]
         self.owner[name] = r
+        self.plan.move(r, x)
         return name
+
+    def place(self, v: Variable) -> tuple[str, str] | None:
+        """A line that makes zeros, and the part of them that a value is to be computed into."""
+        scatter = self._placed.get(v) if self.depth == 1 else None
+        if scatter is None:
+            return None
+        z = scatter.results[0]
+        name = self.new_name(z)
+        shape = z.shape[0] if len(z.shape) == 1 else z.shape
+        dtype = "" if z.dtype == np.float64 else f", {z.dtype.name!r}"
+        index = self.brackets(scatter.params["index"])
+        return f"{name} = np.zeros({shape}{dtype})", f"{name}[{index}]"
+
+    def may_replace(self, x: Any, r: Variable, k: int) -> bool:
+        """Whether a result may be written over an operand of the k-th piece."""
+        if not self.life.is_free_to_write(x, k):
+            return False
+        return x not in self.plan.homes or not self.life.leaves(r)
+
+    def home(self, r: Variable) -> str | None:
+        """An array of the workspace for a large result that stays inside of the program."""
+        if self.depth > 1 or not is_large(r) or not r.contiguous or self.life.leaves(r):
+            return None
+        return self.plan.home(r, r.shape, r.dtype)
 
     def release(self, k: int) -> list[str]:
         """The names of what is not read after the k-th piece; long programs use them again."""
@@ -126,7 +166,10 @@ class NumpySource(Expressions):
         if self._is_long:
             self._unused += ended
             return []
-        return [name for name in ended if is_large(self.owner[name])]
+        return [
+            name for name in ended
+            if is_large(self.owner[name]) and self.owner[name] not in self.plan.homes
+        ]  # fmt: skip
 
     def count_row(self) -> int:
         """A number for a new list."""
@@ -219,10 +262,12 @@ class NumpySource(Expressions):
         head = ["import numpy as np", ""]
         for known, impl in self.helpers.items():
             head += ["", self._definition(known, impl), ""]
-        head += [f"{c} = {_shown(c, a)}" for c, a in self.constants.items()]
-        return "\n".join(
-            [*head, "", f"def {name}({inputs}):", f'    """{before}"""', *self.lines, ""]
-        )
+        numbers = {c: self._number(self.constants[c].item()) for c in self._numbers.values()}
+        head += [f"{c} = {_shown(c, a)}" for c, a in self.constants.items() if c not in numbers]
+        lines = [
+            NAME.sub(lambda m: numbers.get(m[0], m[0]), line) for line in readable(self.lines)
+        ]
+        return "\n".join([*head, "", f"def {name}({inputs}):", f'    """{before}"""', *lines, ""])
 
     @staticmethod
     def _definition(name: str, impl: Any) -> str:
@@ -233,14 +278,21 @@ class NumpySource(Expressions):
         return text if text.startswith(f"def {name}(") else f"# {name}: {_origin(impl)}"
 
     def function_of(self, name: str = "program") -> Callable[..., Any]:
-        """The function that the source defines: it gives the leaves of the result, or a Failed."""
+        """The function that the source defines: it gives the leaves of the result, or a Failed.
+
+        NumPy's functions are looked up once, and numbers beside arrays are arrays without axes:
+        that takes a tenth of the time off programs of small operations.
+        """
         inputs = ", ".join(f"x{k}" for k in range(len(self.program.inputs)))
         scope: dict[str, Any] = {
             **self.helpers, **self.constants, "np": np, "has_nan": has_nan, "ignore": ignore,
             "restore": restore, "same_value": same_value, "failed": self.failures,
-            "isnan": isnan,
+            "isnan": isnan, "workspace": Workspace(self.plan.kinds),
         }  # fmt: skip
         text = "\n".join([f"def {name}({inputs}):", *self.lines])
+        for known in set(FUNCTION.findall(text)):
+            scope["np_" + known.replace(".", "_")] = operator.attrgetter(known)(np)
+        text = FUNCTION.sub(lambda m: f"np_{m[1].replace('.', '_')}(", text)
         exec(compile(text, f"<{name}>", "exec"), scope)
         return scope[name]
 

@@ -12,7 +12,7 @@ from ..engine.staged import Guard
 from ..engine.tree import LEAF_TREE
 from .backends import prefers_loops, runner
 from .numpy_source import Failed
-from .passes import simplified, without_dead_code, without_repetition
+from .passes import private_arrays, simplified, without_dead_code, without_repetition
 from .program import Program
 from .rolling import rolled
 
@@ -49,9 +49,10 @@ class Path:
     def simplified(self) -> Program:
         """The program after all passes."""
         if self.program is None:
+            private = private_arrays(self.traced)
             short = without_dead_code(without_repetition(self.traced))
             self.program = simplified(
-                rolled(short) if prefers_loops(short, self.backend) else short
+                rolled(short) if prefers_loops(short, self.backend) else short, private
             )
         return self.program
 

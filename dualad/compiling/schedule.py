@@ -10,7 +10,7 @@ from .group import Group, belongs, read_by, shape_of_group
 from .loop import Loop
 from .program import Program
 
-__all__ = ["Piece", "scheduled"]
+__all__ = ["Piece", "mode_of", "scheduled"]
 
 Piece = Operation | Guard | Group | Loop
 Step = Operation | Guard | Loop
@@ -61,6 +61,19 @@ def followers(steps: tuple[Step, ...]) -> tuple[list[int], dict[int, list[int]]]
     return waits, after
 
 
+#: Operations that give no warnings whatever the values are.
+SILENT = frozenset("reshape transpose getitem broadcast_to concatenate stack".split())
+
+
+def mode_of(piece: Piece) -> bool | None:
+    """Whether a piece runs without warnings; None where that is all the same."""
+    if isinstance(piece, Guard):
+        return None
+    if type(piece) is Operation and piece.primitive.name in SILENT:
+        return None
+    return piece.quiet
+
+
 class _Schedule:
     def __init__(self, program: Program):
         self.program = program
@@ -84,13 +97,17 @@ class _Schedule:
         if self.shapes[k] is not None:
             heapq.heappush(self.large, k)
         else:
-            heapq.heappush(self.alone[self.quiet if isinstance(s, Guard) else s.quiet], k)
+            quiet = mode_of(s)
+            heapq.heappush(self.alone[self.quiet if quiet is None else quiet], k)
 
-    def _done(self, k: int) -> None:
+    def _done(self, k: int) -> list[int]:
+        """The steps that waited for this one last."""
+        ready: list[int] = []
         for n in self.after[k]:
             self.waits[n] -= 1
             if self.waits[n] == 0:
-                self._ready(n)
+                ready.append(n)
+        return ready
 
     def run(self) -> list[Piece]:
         pieces: list[Piece] = []
@@ -100,48 +117,42 @@ class _Schedule:
                     self.quiet = not self.quiet
                 k = heapq.heappop(self.alone[self.quiet])
                 pieces.append(self.steps[k])
-                self._done(k)
+                for n in self._done(k):
+                    self._ready(n)
             else:
                 pieces += self._group()
         return pieces
 
     def _group(self) -> list[Piece]:
-        """All steps that can run in one group from here on."""
+        """All steps that can run in one group from here on, as few switches of mode as can be."""
         shape = self.shapes[self.large[0]]
         assert shape is not None
         members: list[int] = []
         known: set[Variable] = set()
+        mine: tuple[list[int], list[int]] = ([], [])
         quiet = False
-        while (found := self._next(shape, known, quiet)) is not None:
-            k, queue = found
-            queue.remove(k)
-            heapq.heapify(queue)
+        ready, self.large = self.large, []
+        while True:
+            for k in ready:  # what it reads is there, so that this is decided for good
+                if belongs(self.steps[k], shape, known):
+                    mode = mode_of(self.steps[k])
+                    heapq.heappush(mine[quiet if mode is None else mode], k)
+                else:
+                    self._ready(k)
+            if not any(mine):
+                break
+            if not mine[quiet]:
+                quiet = not quiet
+            k = heapq.heappop(mine[quiet])
             s = self.steps[k]
             members.append(k)
-            if type(s) is Operation:
-                quiet = s.quiet
-                known.update(s.results if self.shapes[k] is not None else ())
-            self._done(k)
-        steps = [self.steps[k] for k in members]
-        if len(members) < 2:
-            return list(steps)
+            if type(s) is Operation and s.results[0].shape[:1] == shape[:1]:
+                known.update(s.results)  # and not a sum over all rows
+            ready = self._done(k)
+        steps = [s for k in members if not isinstance(s := self.steps[k], Loop)]
         outside = set(self.program.results())
         inside = set(members)
         made = [r for s in steps if type(s) is Operation for r in s.results]
         results = tuple([r for r in made if r in outside or self.readers[r] - inside])
-        return [Group(shape, tuple(steps), results)]
-
-    def _next(
-        self, shape: tuple[int, ...], known: set[Variable], quiet: bool
-    ) -> tuple[int, list[int]] | None:
-        """The next step of a group, if possible one that is as quiet as the last one."""
-        best: tuple[bool, int] | None = None
-        where: list[int] = []
-        for queue in (self.large, *self.alone):
-            for k in queue:
-                s = self.steps[k]
-                if belongs(s, shape, known):
-                    key = (type(s) is Operation and s.quiet != quiet, k)
-                    if best is None or key < best:
-                        best, where = key, queue
-        return None if best is None else (best[1], where)
+        group = Group(shape, tuple(steps), results)
+        return [group] if group.pays else list(steps)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..engine.staged import Operation, Variable
+from .passes.constants import is_elementwise
 from .program import is_basic
 
 if TYPE_CHECKING:
@@ -15,8 +18,17 @@ __all__ = ["statements"]
 
 def statements(source: NumpySource, s: Operation, k: int) -> list[str]:
     """The lines of the k-th piece of a program."""
+    if s.primitive.name == "scatter_add" and s.results[0] in source.names:
+        return []  # it is there already
+    place = source.place(s.results[0])
+    if place is not None:
+        names = [*source.operands(s), f"out={place[1]}"]
+        return [place[0], f"{source.function(s.primitive)}({', '.join(names)})"]
     way = WAYS.get(s.primitive.name)
     lines = None if way is None else way(source, s, k)
+    if lines is not None:
+        return lines
+    lines = in_place(source, s, k)
     if lines is not None:
         return lines
     text = source.expression(s)
@@ -25,6 +37,50 @@ def statements(source: NumpySource, s: Operation, k: int) -> list[str]:
     if not s.is_single and len(s.results) == 1:
         target += ","
     return [f"{target} = {text}", *([f"del {', '.join(ended)}"] if ended else [])]
+
+
+#: From how many bytes a result takes the memory of an operand that is not read again.
+REUSED = 1 << 16
+
+
+def in_place(source: NumpySource, s: Operation, k: int) -> list[str] | None:
+    """An operation entry by entry, written over an operand that nobody reads after it."""
+    r = s.results[0]
+    if r.size * r.dtype.itemsize < REUSED or not r.contiguous or not is_elementwise(s):
+        return None
+    if s.primitive.name == "where" or s.primitive.impl is np.power:
+        return None
+    for n, x in enumerate(s.operands):
+        if not source.may_replace(x, r, k):
+            continue
+        if (x.shape, x.dtype, x.contiguous) != (r.shape, r.dtype, r.contiguous):
+            continue
+        names = source.operands(s)
+        operator = getattr(s.primitive, "operator", None)
+        if n == 0 and operator is not None and len(names) == 2:
+            return [f"{source.rename(r, x)} {operator}= {names[1]}"]
+        function = source.function(s.primitive)
+        return [f"{function}({', '.join(names)}, out={source.rename(r, x)})"]
+    return into_workspace(source, s)
+
+
+def into_workspace(source: NumpySource, s: Operation) -> list[str] | None:
+    """An operation entry by entry, computed into memory that is there already."""
+    r = s.results[0]
+    home = source.home(r)
+    if home is None:
+        return None
+    names = [*source.operands(s), f"out={home}"]
+    return [f"{source.new_name(r)} = {source.function(s.primitive)}({', '.join(names)})"]
+
+
+def _matmul(source: NumpySource, s: Operation, k: int) -> list[str] | None:
+    """A product of matrices, computed into memory that is there already."""
+    home = source.home(s.results[0])
+    if home is None:
+        return None
+    a, b = map(source.value, s.operands)
+    return [f"{source.new_name(s.results[0])} = np.matmul({a}, {b}, out={home})"]
 
 
 def _has_arrays(index: tuple) -> bool:
@@ -54,7 +110,7 @@ def _written(source: NumpySource, s: Operation, k: int) -> list[str]:
     x, values = s.operands
     value, index = source.value(values), source.brackets(s.params["index"])
     r, sign = s.results[0], "+=" if s.primitive.name == "add_at_slice" else "="
-    if source.life.is_free_to_write(x, k) and not _reads(source, values, x):
+    if source.may_replace(x, r, k) and not _reads(source, values, x):
         return [f"{source.rename(r, x)}[{index}] {sign} {value}"]
     old = source.named(x) if type(x) is not Variable else source.names[x]
     copy = f"{old}.copy()" if type(x) is Variable and x.contiguous else f"np.array({old})"
@@ -93,5 +149,5 @@ def _spread(source: NumpySource, s: Operation, k: int) -> list[str] | None:
 
 WAYS = {
     "scatter_add": _scatter, "index_set": _written, "add_at_slice": _written,
-    "stack": _stacked, "broadcast_to": _spread,
+    "matmul": _matmul, "stack": _stacked, "broadcast_to": _spread,
 }  # fmt: skip

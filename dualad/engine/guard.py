@@ -73,7 +73,9 @@ def has_nan(x: Any) -> bool:
     if type(x) is float64:
         return bool(x != x)
     if isinstance(x, np.ndarray):
-        if not x.flags.c_contiguous:
+        if x.flags.f_contiguous:
+            x = x.T
+        elif not x.flags.c_contiguous:
             # One entry stands for all of an axis along which a value is broadcast.
             x = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
         if x.dtype.kind == "f" and x.itemsize >= 4:

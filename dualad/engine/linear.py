@@ -47,9 +47,13 @@ class LinearVariable(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        mine = [type(a) is LinearVariable and a.level is level for a in args]
-        parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
-        known = tuple([a.primal if m else frozen(a) for a, m in zip(args, mine, strict=True)])
+        numbers: list[Any] = []
+        values: list[Any] = []
+        for a in args:
+            mine = type(a) is LinearVariable and a.level is level
+            numbers.append(a.tangent if mine else None)
+            values.append(a.primal if mine else frozen(a))
+        parents, known = tuple(numbers), tuple(values)
         if isinstance(primitive, Elementwise):
             entry = scale_entry(level, primitive, known, parents, params)
         elif isinstance(primitive, Linear):
@@ -122,18 +126,19 @@ def scale_entry(level: Level, primitive: Any, args: tuple, parents: tuple, param
 
 
 def linear_entry(level: Level, primitive: Any, args: tuple, parents: tuple, params: dict) -> tuple:
-    linear = [primitive.transpose_in(k) is not None for k in range(len(args))]
+    linear = primitive.movable(len(args))
     if primitive.joint:
         _require_zero(level, primitive, args, parents, linear)
-    elif sum(i is not None for i in parents) > 1:
+    elif len(parents) - parents.count(None) > 1:
         raise not_linear(level, f"{primitive.name} combines two tangents")
-    if any(i is not None and not ok for i, ok in zip(parents, linear, strict=True)):
+    if False in [ok or i is None for i, ok in zip(parents, linear, strict=True)]:
         raise not_linear(level, f"{primitive.name} takes it where only a known value is allowed")
     out = primitive.out_spec(args, params)
-    reads = tuple(
-        [kept_on(level.tape, a) if i is None else a for a, i in zip(args, parents, strict=True)]
-    )
-    return (pull_linear, parents, primitive, reads, params, out, specs(args, parents))
+    tape, reads, like = level.tape, [], []
+    for a, i in zip(args, parents, strict=True):  # a variable has come as its Spec
+        reads.append(kept_on(tape, a) if i is None else a)
+        like.append(None if i is None else a)
+    return (pull_linear, parents, primitive, tuple(reads), params, out, tuple(like))
 
 
 def _require_zero(
@@ -218,14 +223,17 @@ class LinearProgram(Compilable):
             np.zeros(s.shape, s.dtype)[()] if i is None else v[i] for i, s in self._outputs
         )
 
-    def pull(self, cotangents: Sequence[Any]) -> list[Any]:
-        """The transpose applied to one cotangent per output (None for zero): None stays zero."""
+    def pull(self, cotangents: Sequence[Any], within: bool = False) -> list[Any]:
+        """The transpose applied to one cotangent per output (None for zero): None stays zero.
+
+        Where it is a part of a sweep that looks for NaN itself, `within` leaves that to it.
+        """
         seeds = [
             (i, ct)
             for (i, _), ct in zip(self._outputs, cotangents, strict=True)
             if i is not None and ct is not None
         ]
-        return sweep(self.tape, len(self.inputs), seeds)
+        return sweep(self.tape, len(self.inputs), seeds, within=within)
 
     def transpose(self) -> LinearProgram:
         """The adjoint under the real inner product, as a program of its own."""
@@ -355,10 +363,10 @@ def program_of_rule(entry: tuple) -> LinearProgram:
     )
 
 
-def pull_composite(ct: Any, entry: tuple, g: Any, own: set) -> None:
+def pull_composite(ct: Any, entry: tuple, g: Any, own: set, within: bool = True) -> None:
     parents = entry[1]
     program = program_of_rule(entry)
-    shares = program.pull(ct if isinstance(ct, list) else [ct])
+    shares = program.pull(ct if isinstance(ct, list) else [ct], within)
     for i, share in zip([i for i in parents if i is not None], shares, strict=True):
         if share is not None:
             add_cotangent(g, i, share)
@@ -371,3 +379,4 @@ def push_composite(entry: tuple, v: Any) -> Any:
 
 
 pull_composite.push = push_composite  # type: ignore[attr-defined]
+pull_composite.guarded = partial(pull_composite, within=False)  # type: ignore[attr-defined]

@@ -154,5 +154,11 @@ def plan_for(
 
 def entry_of_rule(primitive: Any, args: tuple, parents: tuple, out: Any, params: dict) -> tuple:
     """The entry of an operation whose forward rule is transposed when it is needed."""
-    reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    kind = getattr(primitive, "reads", "both")
+    if kind == "out":
+        reads = tuple(map(spec_of, args))
+    else:
+        reads = tuple([kept(a) if i is None else a for a, i in zip(args, parents, strict=True)])
+    if kind == "args":
+        out = tuple(map(spec_of, out)) if isinstance(out, tuple) else spec_of(out)
     return (pull_composite, parents, primitive, reads, params, out, specs(args, parents))

@@ -13,23 +13,37 @@ import numpy as np
 
 from ..engine.direction import constant
 from ..engine.guard import quiet
-from ..engine.primitive import Composite
-from ..engine.traced import raw
+from ..engine.primitive import Composite, Linear, align
+from ..engine.traced import Spec, raw
 from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
+from .products import conj
 from .registry import function, kinks
+from .shared import slogdet_of
 from .solve import inverse_again, inverse_for
-from .structure import sum_axes
 
 __all__ = ["cofactors", "determinant", "slogdet"]
 
 SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
 
 
-def _trace_of_product(a: Any, b: Any) -> Any:
-    """The trace of a^T b, of each matrix."""
-    product = a * b
-    return sum_axes(product, axes=(product.ndim - 2, product.ndim - 1))
+def _over_matrices(ct: Any, x: Any) -> Any:
+    """x, of which each matrix is scaled."""
+    return ct * x if x.ndim == 2 else ct[..., None, None] * x
+
+
+#: The trace of a^T b, of each matrix.
+trace_of_product = Linear(
+    lambda a, b: np.einsum("...ij,...ij->...", a, b),
+    lambda ct, a, b: _over_matrices(ct, conj(b)),
+    lambda ct, a, b: _over_matrices(ct, conj(a)),
+    batch=lambda args, mine: trace_of_product(*align(args, mine)),
+    spec=lambda a, b: Spec(
+        np.broadcast_shapes(a.shape, b.shape)[:-2], np.result_type(a.dtype, b.dtype)
+    ),
+    show=lambda a, b: f"np.sum({a} * {b}, axis=(-2, -1))",
+    name="trace_of_product",
+)
 
 
 # --- cofactors -----------------------------------------------------------------------------------
@@ -119,7 +133,7 @@ def _by_traces(c: Any) -> tuple:
 
 determinant = Composite(
     lambda a: np.linalg.det(a),
-    lambda t, out, a: _trace_of_product(cofactors(a, out), t),
+    lambda t, out, a: trace_of_product(cofactors(a, out), t),
     batch=lambda args, mine: determinant(args[0]),
     name="det",
 )
@@ -128,14 +142,14 @@ determinant = Composite(
 def _slogdet_rule(t: Any, out: tuple, a: Any) -> tuple:
     """d log det a = tr(a^-1 da): its real part moves the logarithm, its imaginary the phase."""
     inverse = inverse_for(a, "np.linalg.slogdet")
-    move = _trace_of_product(transposed(inverse), t)
+    move = trace_of_product(transposed(inverse), t)
     if np.dtype(a.dtype).kind != "c":
         return None, move
     return imag(move) * (1j * out[0]), real(move)
 
 
 slogdet = Composite(
-    lambda a: tuple(np.linalg.slogdet(a)),
+    slogdet_of,
     _slogdet_rule,
     batch=lambda args, mine: slogdet(args[0]),
     name="slogdet",

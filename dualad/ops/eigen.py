@@ -31,7 +31,9 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
-from .linalg import adjoint, diagonal_of, half_triangle, real_dtype, square
+from .gaps import diagonal_of_product, has_ties, inverse_gaps, resolvent, ties
+from .hermitian import hermitian
+from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
 from .structure import sum_axes
@@ -42,9 +44,7 @@ __all__ = [
     "eig",
     "eig_given",
     "eigh",
-    "inverse_gaps",
     "smooth_eig",
-    "ties",
     "turned",
 ]
 
@@ -53,31 +53,6 @@ EigResult = type(np.linalg.eig(np.eye(1)))
 
 
 # --- ties ----------------------------------------------------------------------------------------
-
-
-def _tolerance(w: Any) -> Any:
-    """What counts as rounding beside the largest modulus."""
-    size = np.max(np.abs(w), axis=-1, initial=0, keepdims=True)
-    return size * (4 * w.shape[-1] * np.finfo(w.dtype).eps)
-
-
-def ties(w: Any) -> Any:
-    """Which pairs of values are equal within rounding; each is with itself."""
-    w = constant(w)
-    return np.abs(w[..., None, :] - w[..., :, None]) <= _tolerance(w)[..., None]
-
-
-def inverse_gaps(w: Any) -> Any:
-    """1 / (w_j - w_i), and 0 where they are equal."""
-    tied = ties(w)
-    gaps = np.where(tied, 1, w[..., None, :] - w[..., :, None])
-    return np.where(tied, 0, 1 / gaps)
-
-
-def has_ties(w: Any) -> bool:
-    """Whether two neighbours of sorted values are equal within rounding."""
-    values = raw(w)
-    return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
 UNDECIDED = (
@@ -151,17 +126,21 @@ def adapted(m: Any, tied: Any) -> Any:
 
 
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
+    """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
-    half = adjoint(v) @ (t * half_triangle(a, lower)) @ v
-    m = half + adjoint(half)
-    values = diagonal_of(m)
+    moved = hermitian(t, lower=lower) @ v
+    values = diagonal_of_product(conj(v), moved)
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
-    return values, v @ turned(m, w, inverse_gaps(w))
+    vectors = resolvent(v, w, moved)
+    if has_ties(w):
+        vectors = vectors + v @ decided(adjoint(v) @ moved, ties(w))
+    return values, vectors
 
 
 eigh = Composite(
     lambda a, lower: tuple(np.linalg.eigh(a, "L" if lower else "U")),
     _eigh_rule,
+    reads="out",
     batch=lambda args, mine, lower: eigh(args[0], lower=lower),
     name="eigh",
 )
@@ -171,6 +150,7 @@ _eigh_given = Composite(
     _eigh_rule,
     None,
     None,
+    reads="out",
     batch=lambda args, mine, lower: _eigh_given(*args, lower=lower),
     name="eigh_given",
     builtin=False,
@@ -182,8 +162,7 @@ def _smooth_eigh(a: Any, lower: bool) -> tuple:
     w, v = eigh(constant(a), lower=lower)
     moves = direction_at_ties(a, w)
     if moves is not None:
-        half = adjoint(v) @ (moves * half_triangle(a, lower)) @ v
-        v = v @ adapted(half + adjoint(half), ties(w))
+        v = v @ adapted(adjoint(v) @ hermitian(moves, lower=lower) @ v, ties(w))
         w = w + 0 * np.real(v[..., 0, :])
     return _eigh_given(a, w, v, lower=lower)
 

@@ -8,16 +8,21 @@ optimum experimental design", 2010, section 3).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Composite
-from ..engine.traced import raw
+from ..engine.guard import quiet
+from ..engine.primitive import Composite, Linear
+from ..engine.traced import Spec, raw
 from ..errors import NotDifferentiableError, SingularPointError
+from .hermitian import folded
+from .in_place import Halve, PlusAdjoint, Step, Subtract, Times, run, run_transposed
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
 from .registry import function
-from .shared import inverse_of_lower
+from .shared import cholesky_of, inverse_known, inverse_of_lower
+from .triangular import by_halves
 
 __all__ = ["cholesky", "qr", "qr_rule"]
 
@@ -29,6 +34,7 @@ QRResult = type(np.linalg.qr(np.eye(1)))
 triangular_inverse = Composite(
     inverse_of_lower,
     lambda t, out, x: -(out @ t @ out),
+    reads="out",
     batch=lambda args, mine: triangular_inverse(args[0]),
     name="triangular_inverse",
 )
@@ -36,21 +42,114 @@ triangular_inverse = Composite(
 
 # --- cholesky ------------------------------------------------------------------------------------
 
+#: From this many rows on a factor is differentiated block by block.
+LARGE = 64
+
 
 def _cholesky_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
     """dL = L P(L^-1 dA L^-H), where P takes the lower triangle and half of the diagonal."""
-    factor = adjoint(out) if upper else out
-    inverse = triangular_inverse(factor)
-    x = inverse @ (t * half_triangle(a, lower=not upper)) @ adjoint(inverse)
-    moved = factor @ ((x + adjoint(x)) * half_triangle(a))
-    return adjoint(moved) if upper else moved
+    if upper:
+        return adjoint(_cholesky_rule(adjoint(t), adjoint(out), a, False))
+    if type(out) is np.ndarray and a.shape[-1] >= LARGE:
+        return cholesky_tangent(t, factor=out)
+    inverse = triangular_inverse(out)
+    return out @ folded(inverse @ (t * half_triangle(a)) @ adjoint(inverse), lower=True)
 
 
 cholesky = Composite(
-    lambda a, upper: np.linalg.cholesky(a, upper=upper),
+    lambda a, upper: np.linalg.cholesky(a, upper=True) if upper else cholesky_of(a),
     _cholesky_rule,
+    reads="out",
     batch=lambda args, mine, upper: cholesky(args[0], upper=upper),
     name="cholesky",
+)
+
+
+def _steps(
+    factor: np.ndarray, start: int, stop: int, inverse: np.ndarray | None = None
+) -> list[Step]:
+    """The rule, in place of the triangle of dA with half of its diagonal.
+
+    For a small block on the diagonal it is the formula itself. Else, by halves:
+    [[A, .], [B, C]] has the factor [[K, .], [M, N]], K K^H = A, M K^H = B and N N^H = C - M M^H.
+    Hence dM = (dB - M dK^H) K^-H, and dN is that of a matrix which moves by dC - dM M^H - M dM^H.
+    """
+    if stop - start <= LARGE:
+        whole = slice(start, stop)
+        low = factor[..., whole, whole]
+        inverse = by_halves(low) if inverse is None else inverse
+        return [
+            Times((whole, whole), inverse, adjoint(inverse)),
+            PlusAdjoint((whole, whole)),
+            Halve((whole, whole)),
+            Times((whole, whole), low, None),
+        ]
+    middle = (start + stop) // 2
+    first, last = slice(start, middle), slice(middle, stop)
+    corner, n = factor[..., last, first], middle - start
+    known = by_halves(factor[..., first, first]) if inverse is None else inverse[..., :n, :n]
+    rest = None if inverse is None else inverse[..., n:, n:]
+    # A small block may be any matrix that is half of dA, a larger one has to be a triangle.
+    tidy: list[Step] = [PlusAdjoint((last, last)), Halve((last, last))]
+    return [
+        *_steps(factor, start, middle, known),
+        Subtract((last, first), (first, first), corner, None),
+        Times((last, first), None, adjoint(known)),
+        Subtract((last, last), (last, first), corner, None),
+        *(tidy if stop - middle > LARGE else ()),
+        *_steps(factor, middle, stop, rest),
+    ]
+
+
+def _steps_of(factor: np.ndarray) -> list[Step]:
+    n = factor.shape[-1]
+    with quiet():
+        steps = _steps(factor, 0, n, inverse_known(factor))
+    return [Halve((slice(n), slice(n))), *steps]
+
+
+def _blocked(
+    run: Callable[..., Any],
+    transpose: Callable[[], Linear],
+    show: Callable[[str, str, str, str], str],
+    name: str,
+) -> Linear:
+    """A linear map of one triangle of a matrix, at a factor that is known."""
+    primitive = Linear(
+        lambda t, factor: run(_steps_of(factor), t),
+        lambda ct, t, factor: transpose()(ct, factor=factor),
+        batch=lambda args, mine, factor: primitive(args[0], factor=factor),
+        spec=lambda t, factor: Spec(t.shape, t.dtype),
+        show=lambda t, factor: show(
+            t,
+            factor,
+            f"np.linalg.inv({factor})",
+            f"(np.tri({factor}.shape[-1]) - np.eye({factor}.shape[-1]) / 2)",
+        ),
+        name=name,
+    )
+    return primitive
+
+
+def _show_adjoint(x: str) -> str:
+    return f"np.conj(np.swapaxes({x}, -1, -2))"
+
+
+def _show_tangent(t: str, factor: str, inverse: str, half: str) -> str:
+    moved = f"({half} * {t} + {_show_adjoint(f'{half} * {t}')})"
+    return f"{factor} @ ({half} * ({inverse} @ {moved} @ {_show_adjoint(inverse)}))"
+
+
+def _show_cotangent(t: str, factor: str, inverse: str, half: str) -> str:
+    moved = f"{half} * ({_show_adjoint(factor)} @ {t})"
+    both = f"({moved} + {_show_adjoint(moved)})"
+    return f"{half} * ({_show_adjoint(inverse)} @ {both} @ {inverse})"
+
+
+#: The rule of cholesky for the lower triangle, and its transpose.
+cholesky_tangent = _blocked(run, lambda: cholesky_cotangent, _show_tangent, "cholesky_tangent")
+cholesky_cotangent = _blocked(
+    run_transposed, lambda: cholesky_tangent, _show_cotangent, "cholesky_cotangent"
 )
 
 
@@ -105,6 +204,7 @@ def _require_full_rank(r: Any) -> None:
 qr = Composite(
     lambda a, mode: tuple(np.linalg.qr(a, mode)),
     qr_rule,
+    reads="out",
     batch=lambda args, mine, mode: qr(args[0], mode=mode),
     name="qr",
 )

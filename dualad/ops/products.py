@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
+from ..engine.memory import copied, large_product, workspace
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
 from .registry import function, ufunc
@@ -69,8 +70,16 @@ def _left(ct: Any, a: Any, b: Any) -> Any:
         shared = (*range(b.ndim - 2), b.ndim - 1)
         return contract(ct, conj(b), shared, shared)
     if b.shape[-1] == 1:
-        return ct * _adjoint(b)
+        return _of_columns(ct, b)
     return matmul(ct, _adjoint(b))
+
+
+def _of_columns(a: Any, b: Any) -> Any:
+    """The product of a with the adjoint of b, of one column each."""
+    b = _adjoint(b)
+    if type(a) is type(b) is np.ndarray and a.ndim == 2:
+        return np.multiply(a, b, out=workspace((a.shape[0], b.shape[1]), np.result_type(a, b)))
+    return a * b
 
 
 def _right(ct: Any, a: Any, b: Any) -> Any:
@@ -139,7 +148,7 @@ def _matmul_batch(args: tuple, mine: tuple) -> Any:
 
 
 matmul = Linear(
-    lambda a, b: np.matmul(a, b),
+    large_product,
     _left,
     _right,
     batch=_matmul_batch,
@@ -162,14 +171,29 @@ MANY = 1 << 20
 
 gram = Composite(
     lambda a: np.matmul(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: _with_transpose(matmul(t, _transposed(a))),
+    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
+    reads="args",
     batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
     name="gram",
 )
 
 
-def _with_transpose(x: Any) -> Any:
-    return x + _transposed(x)
+def _plus_transpose(x: Any) -> Any:
+    if type(x) is not np.ndarray:
+        return x + np.swapaxes(x, -1, -2)
+    out = copied(np.swapaxes(x, -1, -2))
+    out += x
+    return out
+
+
+plus_transpose = Linear(
+    _plus_transpose,
+    lambda ct, x: plus_transpose(ct),
+    batch=lambda args, mine: plus_transpose(args[0]),
+    spec=lambda x: Spec(x.shape, x.dtype),
+    show=lambda x: f"({x} + np.swapaxes({x}, -1, -2))",
+    name="plus_transpose",
+)
 
 
 def _is_gram(a: Any, b: Any) -> bool:

@@ -1,11 +1,12 @@
-"""Inverses that rules share: one factorisation of a matrix serves all of them.
+"""What rules share of a matrix: one factorisation serves all of them.
 
-NumPy gives none of its factors away, and the derivatives of solve, slogdet and cholesky each need
-one of the same matrix. The inverse of a larger matrix is remembered, by its thread, as long as the
-matrix is alive, and found again by the identity of the matrix and by its content. What a rule
-solves with it is refined once, which makes the error as small as that of a factorisation (Higham,
-*Accuracy and Stability of Numerical Algorithms*, chapter 12); where the correction is not small,
-because the matrix is nearly singular, it is solved by factorisation as ever.
+np.linalg gives none of its factors away, and the value and the derivatives of solve, slogdet and
+cholesky each need one of the same matrix. The factors and the inverse of a larger matrix are
+remembered, by its thread, as long as the matrix is alive, and found again by the identity of the
+matrix and by its content. What a rule solves with an inverse is refined once, which makes the
+error as small as that of a factorisation (Higham, *Accuracy and Stability of Numerical
+Algorithms*, chapter 12); where the correction is not small, because the matrix is nearly singular,
+it is solved by factorisation as ever.
 """
 
 from __future__ import annotations
@@ -19,69 +20,115 @@ from typing import Any
 import numpy as np
 
 from ..engine.guard import quiet
+from . import lapack
+from .lapack import LU
 from .linalg import above
+from .triangular import by_halves, fill, square_of_lower
 
-__all__ = ["inverse_of", "inverse_of_lower", "solve_by"]
+__all__ = [
+    "cholesky_of",
+    "inverse_known",
+    "inverse_of",
+    "inverse_of_lower",
+    "slogdet_of",
+    "solution",
+    "solve_by",
+]
 
 #: From this many rows on it pays to look for what is known of a matrix.
 LEAST = 64
-#: Up to this many rows a triangular matrix is inverted as any other.
-SMALL = 32
 
 
 # --- what is known -------------------------------------------------------------------------------
 
 
+class _Known:
+    """What is known of a matrix as it was: its factors, its inverse."""
+
+    __slots__ = ("inverse", "likeness", "lu")
+
+    def __init__(self, likeness: tuple):
+        self.likeness = likeness
+        self.lu: LU | None = None
+        self.inverse: np.ndarray | None = None
+
+
 class _Memory(threading.local):
-    """Of the last matrix of a thread: who owns its memory, and [it as it was, its inverse]."""
+    """Of the last matrix of a thread: who owns its memory, and what is known, if anything."""
 
     def __init__(self) -> None:
         self.owner: Callable[[], Any] = lambda: None
-        self.known: list[Any] = []
+        self.known: list[_Known] = []
 
 
 _memory = _Memory()
 
 
 def _owner(a: np.ndarray) -> np.ndarray:
-    return a if a.base is None else a.base
+    return a.base if isinstance(a.base, np.ndarray) else a
 
 
 def _is_large(a: Any) -> bool:
-    """Whether a is one plain real matrix of which more is worth to be remembered."""
+    """Whether a is one plain real square matrix of which more is worth to be remembered."""
     return (
-        type(a) is np.ndarray and a.ndim == 2 and a.shape[0] >= LEAST
+        type(a) is np.ndarray and a.ndim == 2 and a.shape[0] == a.shape[1] >= LEAST
         and a.dtype.char in "fd" and type(_owner(a)) is np.ndarray
     )  # fmt: skip
 
 
-def remember(a: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+def _record(a: np.ndarray) -> _Known:
+    """What is known of this matrix from now on; it is not remembered where it holds a NaN."""
+    found, is_transposed = _recall(a)
+    if found is not None and not is_transposed:
+        return found
+    record = _Known(_likeness(a))
+    if np.isfinite(record.likeness[0]).all():
+        known = [record]
+        _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
+    return record
+
+
+def _remember(a: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Keep the inverse of a matrix, which nobody may write to from now on."""
     inverse.flags.writeable = False
-    if np.isfinite(a @ _probe(a.shape[1], a.dtype)).all():
-        known = [_likeness(a), inverse]
-        _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
+    _record(a).inverse = inverse
     return inverse
 
 
-def _recall(a: np.ndarray) -> np.ndarray | None:
+def _recall(a: np.ndarray) -> tuple[_Known | None, bool]:
+    """What is known of a or of its transpose, and of which."""
+    if _memory.owner() is _owner(a) and _memory.known:
+        (known,) = _memory.known
+        if _is_like(a, known.likeness):
+            return known, False
+        if _is_like(a.T, known.likeness):
+            return known, True
+    return None, False
+
+
+def inverse_known(a: np.ndarray) -> np.ndarray | None:
     """The inverse of a, if that of it or of its transpose is known."""
-    if _memory.owner() is not _owner(a):
+    if not _is_large(a) or all(k.inverse is None for k in tuple(_memory.known)):
         return None
-    likeness, inverse = _memory.known
-    if _likeness(a) == likeness:
-        return inverse
-    return inverse.T if _likeness(a.T) == likeness else None
+    known, is_transposed = _recall(a)
+    inverse = None if known is None else known.inverse
+    return inverse.T if is_transposed and inverse is not None else inverse
 
 
 def _likeness(a: np.ndarray) -> tuple:
-    """Where a matrix lies, and its product with a vector, which a write to it changes.
+    """The product of a matrix with a vector, which a write to it changes, and where it lies.
 
     No change goes unseen that is larger than the rounding error of a row.
     """
     place = a.__array_interface__["data"]
-    product = a @ _probe(a.shape[1], a.dtype)
-    return place, a.shape, a.strides, a.dtype, product.tobytes()
+    return a @ _probe(a.shape[1], a.dtype), place, a.shape, a.strides, a.dtype
+
+
+def _is_like(a: np.ndarray, likeness: tuple) -> bool:
+    product, *where = likeness
+    if where != [a.__array_interface__["data"], a.shape, a.strides, a.dtype]:
+        return False
+    return np.array_equal(a @ _probe(a.shape[1], a.dtype), product)
 
 
 @functools.lru_cache(maxsize=8)
@@ -95,45 +142,28 @@ def _probe(n: int, dtype: np.dtype) -> np.ndarray:
 def inverse_of_lower(x: np.ndarray) -> np.ndarray:
     """The inverse of each lower triangular matrix, which has zeros above its diagonal."""
     if not _is_large(x):
-        return _by_halves(x)
-    inverse = _recall(x)
-    return remember(x, _by_halves(x)) if inverse is None else inverse
-
-
-def _by_halves(x: np.ndarray) -> np.ndarray:
-    if x.shape[-1] <= SMALL:
-        return np.linalg.inv(x)
-    out = np.zeros_like(x, order="C")
-    _fill(out, x)
-    return out
-
-
-def _fill(out: np.ndarray, x: np.ndarray) -> None:
-    """[[a, 0], [c, b]]^-1 = [[a^-1, 0], [-b^-1 c a^-1, b^-1]], where out may be x itself.
-
-    Nearly all of the work is in matrix products: five times as fast as np.linalg.inv.
-    """
-    n = x.shape[-1]
-    if n <= SMALL:
-        out[...] = np.linalg.inv(x)
-        return
-    h = n // 2
-    _fill(out[..., :h, :h], x[..., :h, :h])
-    _fill(out[..., h:, h:], x[..., h:, h:])
-    corner = x[..., h:, :h] @ out[..., :h, :h]
-    np.negative(corner, out=corner)
-    np.matmul(out[..., h:, h:], corner, out=out[..., h:, :h])
+        return by_halves(x)
+    inverse = inverse_known(x)
+    return _remember(x, by_halves(x)) if inverse is None else inverse
 
 
 def inverse_of(a: Any) -> Any:
     """The inverse of a, as accurate as that of np.linalg.inv, and remembered."""
     if not _is_large(a):
         return np.linalg.inv(a)
-    inverse = _recall(a)
-    if inverse is None:
-        inverse = _by_cholesky(a)
-        inverse = remember(a, np.linalg.inv(a) if inverse is None else inverse)
-    return inverse
+    known, is_transposed = _recall(a)
+    known = _record(a) if known is None else known
+    if known.inverse is None:
+        known.inverse = _inverse(a.T if is_transposed else a, known.lu)
+        known.inverse.flags.writeable = False
+    return known.inverse.T if is_transposed else known.inverse
+
+
+def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
+    if lu is None and a.dtype == np.float64:
+        lu = LU.of(a)
+    inverse = _by_cholesky(a) if lu is None else lu.inverse()
+    return np.linalg.inv(a) if inverse is None else inverse
 
 
 def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
@@ -142,25 +172,71 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
         return None
     try:
         factor = np.linalg.cholesky(a)
-        _fill(factor, factor)
+        fill(factor, factor)
     except np.linalg.LinAlgError:
         return None
-    return factor.T @ factor
+    return square_of_lower(factor)
+
+
+# --- values, which are NumPy's -------------------------------------------------------------------
+# To the last bit; but with several threads OpenBLAS may factorise in another order for a
+# determinant than for the solution of which it has the factors here.
+
+
+def solution(a: Any, b: Any) -> Any:
+    """np.linalg.solve(a, b), of which the factors are remembered."""
+    if _is_large(a) and _fits(a, b):
+        solved = LU.solving(a, b)
+        if solved is not None:
+            _record(a).lu, x = solved
+            return x
+    return np.linalg.solve(a, b)
+
+
+def cholesky_of(a: Any) -> Any:
+    """np.linalg.cholesky(a), in two thirds of the time."""
+    factor = lapack.cholesky(a) if _is_large(a) and a.dtype == np.float64 else None
+    return np.linalg.cholesky(a) if factor is None else factor
+
+
+def slogdet_of(a: Any) -> tuple:
+    """np.linalg.slogdet(a), of which the factors are remembered."""
+    lu = _factors(a) if _is_large(a) else None
+    return tuple(np.linalg.slogdet(a)) if lu is None else lu.slogdet()
+
+
+def _fits(a: np.ndarray, b: Any) -> bool:
+    """Whether LAPACK's double precision can solve a x = b."""
+    return (
+        type(b) is np.ndarray and b.ndim == 2 and b.shape[0] == a.shape[0] and b.size > 0
+        and a.dtype == b.dtype == np.float64
+    )  # fmt: skip
+
+
+def _factors(a: np.ndarray) -> LU | None:
+    if a.dtype != np.float64:
+        return None
+    record = _record(a)
+    if record.lu is None:
+        record.lu = LU.of(a)
+    return record.lu
 
 
 # --- systems -------------------------------------------------------------------------------------
 
 
 def solve_by(a: Any, b: Any) -> Any:
-    """np.linalg.solve(a, b) to the last few bits, with the inverse where that is known or easy."""
-    if _is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype:
-        with quiet():
-            inverse = _recall(a)
-            inverse = _of_triangle(a) if inverse is None else inverse
-            x = None if inverse is None else _refined(a, inverse, b)
-        if x is not None:
-            return x
-    return np.linalg.solve(a, b)
+    """np.linalg.solve(a, b) to the last few bits, with what is known of a."""
+    if not (_is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
+        return np.linalg.solve(a, b)
+    with quiet():
+        known, is_transposed = _recall(a)
+        if known is not None and known.lu is not None and _fits(a, b):
+            return known.lu.solve(b, is_transposed)
+        inverse = inverse_known(a)
+        inverse = _of_triangle(a) if inverse is None else inverse
+        x = None if inverse is None else _refined(a, inverse, b)
+    return solution(a, b) if x is None else x
 
 
 def _of_triangle(a: np.ndarray) -> np.ndarray | None:

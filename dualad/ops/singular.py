@@ -21,7 +21,8 @@ from ..engine.direction import constant
 from ..engine.guard import quiet
 from ..engine.primitive import Composite, Opaque
 from .complexes import real
-from .eigen import adapted, direction_at_ties, inverse_gaps, np_eigh, ties, turned
+from .eigen import adapted, direction_at_ties, np_eigh, turned
+from .gaps import inverse_gaps, ties
 from .linalg import adjoint, diagonal_of
 from .registry import PREDICATE, function
 
@@ -53,7 +54,7 @@ def _svd_rule(t: Any, out: tuple, a: Any, *_: Any, full: bool) -> tuple:
     u1, v1 = u[..., :k], adjoint(vh[..., :k, :])
     tv, tu = t @ v1, adjoint(t) @ u1
     m = adjoint(u1) @ tv
-    even = turned(m + adjoint(m), s, inverse_gaps(s) / 2)
+    even = turned(m + adjoint(m), s, inverse_gaps(s, in_order=True) / 2)
     odd = (m - adjoint(m)) * (_inverse_sums(s) / 2)
     zero = _zero(s)
     scale = np.where(zero, 0, 1 / np.where(zero, 1, s))[..., None, :]
@@ -78,6 +79,7 @@ def _moved_basis(u: Any, outward: Any, turn: Any, k: int) -> Any:
 svd = Composite(
     lambda a, full: tuple(np.linalg.svd(a, full_matrices=full)),
     _svd_rule,
+    reads="out",
     batch=lambda args, mine, full: svd(args[0], full=full),
     name="svd",
 )
@@ -88,6 +90,7 @@ _svd_given = Composite(
     None,
     None,
     None,
+    reads="out",
     batch=lambda args, mine, full: _svd_given(*args, full=full),
     name="svd_given",
     builtin=False,

@@ -16,9 +16,9 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import SingularPointError
 from .linalg import adjoint, square
-from .products import array_of
+from .products import array_of, matmul
 from .registry import function
-from .shared import inverse_of, solve_by
+from .shared import inverse_of, solution, solve_by
 from .structure import reshape, transpose
 
 __all__ = ["inverse", "inverse_again", "inverse_for", "solve", "solve_again"]
@@ -54,7 +54,7 @@ def _solver(impl: Any, name: str) -> Linear:
         impl,
         None,
         lambda ct, a, b: solve_again(adjoint(a), ct),
-        rules=(lambda t, out, a, b: -solve_again(a, t @ out), None),
+        rules=(lambda t, out, a, b: solve_again(a, matmul(t, -out)), None),
         batch=batch,
         spec=_solve_spec,
         show=lambda a, b: f"np.linalg.solve({a}, {b})",
@@ -68,13 +68,14 @@ def _inverter(impl: Any, name: str) -> Composite:
     primitive = Composite(
         impl,
         lambda t, out, a: -(out @ t @ out),
+        reads="out",
         batch=lambda args, mine: primitive(args[0]),
         name=name,
     )
     return primitive
 
 
-solve = _solver(lambda a, b: np.linalg.solve(a, b), "solve")
+solve = _solver(solution, "solve")
 inverse = _inverter(lambda a: np.linalg.inv(a), "inv")
 # What rules solve and invert again; the values of a function itself are NumPy's to the last bit.
 solve_again = _solver(solve_by, "solve_again")

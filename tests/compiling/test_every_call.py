@@ -80,8 +80,9 @@ def same(got, want):
 
 @pytest.mark.filterwarnings("ignore:floating point number truncated:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("auto", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("row", CALLS, ids=lambda row: row["name"])
-def test_a_call_as_a_program(row):
+def test_a_call_as_a_program(row, backend):
     if row["name"] in LEFT:
         pytest.skip("no rule")
     f = function_of(row)
@@ -99,7 +100,7 @@ def test_a_call_as_a_program(row):
             expected = [job(*(a * (1 + 1e-3 * k) for a in args), *more) for k in range(3)]
         except dualad.DualADError:
             continue  # no derivative in one of the arguments
-        compiled = dualad.compile(job, backend="numpy")
+        compiled = dualad.compile(job, backend=backend)
         with warnings.catch_warnings():
             if row["name"] in EAGER:
                 warnings.simplefilter("ignore", CompileWarning)

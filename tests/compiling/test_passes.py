@@ -33,8 +33,9 @@ X = np.linspace(0.5, 1.5, 10)
         (lambda x: x + -np.sin(x), ["v0 = np.sin(x0)", "v1 = x0 - v0", "return (v1,)"]),
         (lambda x: -np.sin(x) + x, ["v0 = np.sin(x0)", "v1 = x0 - v0", "return (v1,)"]),
         (lambda x: x - -np.sin(x), ["v0 = np.sin(x0)", "v1 = x0 + v0", "return (v1,)"]),
-        (lambda x: -(3.0 * x), ["v0 = x0 * c0", "return (v0,)"]),
-        (lambda x: 3.0 * (2 * x), ["v0 = x0 * c0", "return (v0,)"]),
+        (lambda x: -(3.0 * x), ["v0 = x0 * -3.0", "return (v0,)"]),
+        (lambda x: 3.0 * (2 * x), ["v0 = x0 * 6.0", "return (v0,)"]),
+        (lambda x: -(x + x), ["v0 = x0 * -2.0", "return (v0,)"]),
         (lambda x: x + (-np.sin(x)) * x,
          ["v0 = np.sin(x0)", "v1 = v0 * x0", "v2 = x0 - v1", "return (v2,)"]),
         (lambda x: np.reshape(np.reshape(np.sin(x), (2, 5)), 10),
@@ -51,7 +52,7 @@ def test_what_changes_nothing_is_left_out(f, lines):
 
 
 def test_adding_zero_may_change_a_sign_and_stays():
-    assert body(source(lambda x: x + 0.0, X))[0] == "v0 = x0 + c0"
+    assert body(source(lambda x: x + 0.0, X))[0] == "v0 = x0 + 0.0"
 
 
 def test_numbers_are_not_put_together_where_one_alone_would_overflow():

@@ -1,14 +1,13 @@
 """Large arrays by blocks: the same results to the last bit, and memory that is not kept."""
 
-import gc
-
 import numpy as np
 import pytest
 
 import dualad
 from dualad.engine import codegen
-from dualad.engine.blocks import LARGE, Later, Pool, blockwise
+from dualad.engine.blocks import Later, blockwise
 from dualad.engine.level import Level
+from dualad.engine.memory import LARGE
 from dualad.engine.primitive import PRIMITIVES, Elementwise
 from dualad.engine.recorded import recorded
 from dualad.engine.tape import add_cotangent, sweep
@@ -83,18 +82,6 @@ def test_results_outlive_the_level_and_its_memory_does_not():
         dualad.jvp(lambda x: np.exp(x) * x, (X,), (T,))
     np.testing.assert_array_equal(y, want)
     y[0], dy[0] = 1.0, 2.0
-
-
-def test_a_closed_pool_keeps_nothing():
-    pool = Pool()
-    a, b = pool.lend(10), pool.lend(10)
-    del a
-    gc.collect()
-    assert len(pool.free) == 1
-    pool.close()
-    del b
-    gc.collect()
-    assert pool.free == []
 
 
 def test_nested_levels_use_it_where_the_values_are_plain():

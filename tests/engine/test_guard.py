@@ -37,6 +37,14 @@ def test_has_nan_of_any_array(a):
         assert has_nan(a[..., ::2]) == bool(np.isnan(a[..., ::2]).any())
 
 
+@pytest.mark.parametrize("view", [lambda a: a.T, lambda a: a[:, ::2].T, lambda a: a[:, :1].T])
+def test_has_nan_of_transposes(view):
+    a = np.ones((6, 4))
+    assert not has_nan(view(a))
+    a[4, 0] = np.nan
+    assert has_nan(view(a))
+
+
 def test_has_nan_of_scalars_and_of_traced_values():
     assert has_nan(np.float64("nan")) and not has_nan(np.float64("inf"))
     assert has_nan(np.float32("nan")) and not has_nan(np.complex128(1j))

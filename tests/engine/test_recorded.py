@@ -350,3 +350,32 @@ def test_a_gradient_that_is_infinite_stays_infinite():
 def test_a_nan_in_the_seed_is_handed_on():
     _, pullback = dualad.vjp(lambda x: x * 2.0, np.ones(2))
     np.testing.assert_array_equal(pullback(np.array([np.nan, 1.0]))[0], [np.nan, 2.0])
+
+
+# --- what rules do not read ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "f, dies",
+    [
+        (np.linalg.inv, "argument"),
+        (np.linalg.cholesky, "argument"),
+        (lambda m: np.linalg.eigh(m)[0], "argument"),
+        (lambda m: m @ m.T, "result"),
+    ],
+)
+def test_what_the_rule_of_a_composite_does_not_read_is_not_held(f, dies):
+    memory = {}
+
+    def watched(x):
+        m = x @ x + np.diag(np.full(128, 999.0))
+        out = f(m)
+        memory["argument"] = weakref.ref(raw(m))
+        memory["result"] = weakref.ref(raw(out))
+        return np.sum(out + 0.0)
+
+    x = np.random.default_rng(0).normal(size=(128, 128))
+    dualad.vjp(watched, (x + x.T) / 2)
+    _, pullback = dualad.vjp(watched, (x + x.T) / 2)
+    assert memory[dies]() is None
+    assert np.isfinite(pullback(1.0)).all()

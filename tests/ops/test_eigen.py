@@ -340,3 +340,46 @@ def test_ties_keep_single_precision(f):
     t = np.diag(np.arange(3, dtype=np.float32))
     for parts in dualad.jvp(lambda a: tuple(f(a)), (np.eye(3, dtype=np.float32),), (t,)):
         assert {np.dtype(p.dtype) for p in parts} == {np.dtype(np.float32)}
+
+
+# --- functions of few eigenvectors of a large matrix ---------------------------------------------
+
+
+@pytest.mark.parametrize("complex_too", [False, True])
+@pytest.mark.parametrize("used", [[59], [0, 3, 4], list(range(60))])
+def test_the_gradient_of_a_function_of_few_eigenvectors(used, complex_too):
+    """sum_j Re v_j^H B v_j moves by 2 Re v_j^H B (w_j - A)^+ dA v_j."""
+    n = 60
+    a, b = hermitian(n, complex_too), hermitian(n, complex_too)
+    a = a + np.diag(10.0 * np.arange(n))
+
+    def f(m):
+        v = eigh(m)[1][:, used]
+        return np.sum(np.real(np.conj(v) * (b @ v)))
+
+    w, v = eigh(a)
+    expected = np.zeros_like(a)
+    for j in used:
+        others = np.delete(np.arange(n), j)
+        resolvent = (v[:, others] / (w[j] - w[others])) @ np.conj(v[:, others].T)
+        expected = expected + np.outer(resolvent @ b @ v[:, j], np.conj(v[:, j]))
+    expected = expected + np.conj(expected.T)
+    t = hermitian(n, complex_too)
+    close(along(f, a, t), np.sum(np.real(np.conj(expected) * t)), 1e-8, 1e-9)
+    found = dualad.grad(lambda m: f((m + np.conj(m.T)) / 2))(a)
+    close(found, expected, 1e-8, 1e-9)
+
+
+def test_second_derivatives_of_a_large_decomposition():
+    """The top eigenvalue and components of two vectors, against differences of gradients."""
+    n, eps = 50, 1e-5
+    a, t = hermitian(n) + np.diag(10.0 * np.arange(n)), hermitian(n)
+
+    def f(m):
+        w, v = eigh((m + m.T) / 2)
+        return np.log(w[-1]) + v[3, -1] ** 2 + w[0] * v[0, 0] ** 2
+
+    g = dualad.grad(f)
+    central = (g(a + eps * t) - g(a - eps * t)) / (2 * eps)
+    for second in (along(g, a, t), dualad.grad(lambda m: np.sum(t * g(m)))(a)):
+        close(second, central, 1e-5, 1e-8)

@@ -73,6 +73,73 @@ def test_the_inverse_of_a_triangular_matrix_by_halves(n):
     close(dualad.jvp(triangular_inverse, (low,), (t,))[1], -inverse @ t @ inverse, 1e-10, 1e-11)
 
 
+def decaying(n, condition):
+    """A covariance whose eigenvalues fall to 1 / condition."""
+    q, _ = np.linalg.qr(RNG.normal(size=(n, n)))
+    return (q * np.geomspace(1, 1 / condition, n)) @ q.T
+
+
+@pytest.mark.parametrize("n", [64, 101, 150])
+def test_a_large_factor_is_differentiated_by_blocks_as_by_the_formula(n):
+    """dL = L P(L^-1 dA L^-T), and the gradient is its transpose."""
+    a, t, w = positive_definite(n, n), hermitian(n), RNG.normal(size=(n, n))
+    low = cholesky(a)
+    invert = np.linalg.inv(low)
+    half = np.tri(n) - np.eye(n) / 2
+    expected = low @ (half * (invert @ t @ invert.T))
+    scale = np.max(np.abs(expected))
+    close(dualad.jvp(cholesky, (a,), (t,))[1] / scale, expected / scale, 0, 1e-13)
+    u = half * (low.T @ np.tril(w))
+    both = half * (invert.T @ (u + u.T) @ invert)
+    found = dualad.grad(lambda m: np.sum(w * cholesky(m)))(a)
+    scale = np.max(np.abs(both))
+    close(found / scale, both / scale, 0, 1e-12)
+
+
+@pytest.mark.parametrize("condition", [1e3, 1e6, 1e9])
+def test_a_large_factor_of_an_ill_conditioned_matrix(condition):
+    """log det A = 2 sum log L_ii has the gradient A^-1, folded into the triangle that is read."""
+    a = decaying(130, condition)
+    logdet = lambda m: 2 * np.sum(np.log(np.diagonal(cholesky(m))))
+    inverse = np.linalg.inv(a)
+    expected = np.tril(inverse + inverse.T, -1) + np.diag(np.diag(inverse))
+    found = dualad.grad(logdet)(a)
+    scale = np.max(np.abs(expected))
+    assert np.max(np.abs(found - expected)) < 100 * condition * 1e-16 * scale
+    t = hermitian(130)
+    push = dualad.jvp(logdet, (a,), (t,))[1]
+    assert abs(push - np.sum(inverse * t)) < 100 * condition * 1e-16 * np.sum(np.abs(inverse * t))
+
+
+def test_a_large_factor_in_batches_of_either_kind_and_to_second_order():
+    n = 70
+    a, t, w = positive_definite(2, n, n), RNG.normal(size=(3, n, n)), RNG.normal(size=(n, n))
+    one = lambda m, v: dualad.jvp(cholesky, (m,), (v,))[1]
+    stack = dualad.jvp(cholesky, (a,), (t[:2],))[1]
+    close(stack, np.stack([one(a[0], t[0]), one(a[1], t[1])]), 1e-10, 1e-12)
+    several = dualad.vmap(lambda v: one(a[0], v))(t)
+    close(several, np.stack([one(a[0], v) for v in t]), 1e-10, 1e-12)
+    f = lambda m: np.sum(w * cholesky(m))
+    eps = 1e-5
+    central = (dualad.grad(f)(a[0] + eps * t[0]) - dualad.grad(f)(a[0] - eps * t[0])) / (2 * eps)
+    scale = np.max(np.abs(central))
+    forward = dualad.jvp(dualad.grad(f), (a[0],), (t[0],))[1]
+    close(forward / scale, central / scale, 0, 1e-7)
+    # The Hessian is symmetric.
+    back = dualad.grad(lambda m: np.sum(t[0] * dualad.grad(f)(m)))(a[0])
+    close(back / scale, forward / scale, 0, 1e-11)
+
+
+def test_the_program_of_a_large_factor_as_source():
+    a, t = positive_definite(70, 70), hermitian(70)
+    _, f_lin = dualad.linearize(cholesky, a)
+    expected = f_lin(t)
+    scale = np.max(np.abs(expected))
+    close(f_lin.program.function()(t)[0] / scale, expected / scale, 0, 1e-13)
+    back = f_lin.program.transpose()
+    close(back.function()(t)[0], f_lin.program.pull([t])[0], 0, 1e-13)
+
+
 # --- qr ------------------------------------------------------------------------------------------
 
 

@@ -115,3 +115,23 @@ def test_the_extrapolation_of_a_polynomial_in_the_square_of_the_step_is_exact():
 def test_complex_steps_are_exact():
     found = complex_step(lambda x: np.exp(x[:1]) * x[1], np.array([1.0, 2.0]), 0)
     np.testing.assert_allclose(found.value, [2 * math.e], rtol=1e-15)
+
+
+def test_event_times_and_integrals_are_checked_too():
+    bounce = ds.Event(
+        lambda t, y, p: y[0], lambda t, y, p: [0.0, -p.e * y[1]], direction=-1, name="bounce"
+    )  # fmt: skip
+    r = ds.ode(
+        lambda t, y, p: [y[1], -p.g + 0.0 * y[0]], [1.0, 0.0], {"g": 9.81, "e": 0.8}, (0.0, 1.5),
+        events=bounce, integrals={"area": lambda t, y, p: y[0]}, method="DOP853",
+    )  # fmt: skip
+    for part in (r.events["bounce"], r.integrals):
+        found = part.check()
+        assert found.ok and "agrees" in found["verdict"]
+        part.jacobian[0, 0] *= 1.01
+        assert [row["parameter"] for row in part.check().failed()] == ["g"]
+
+
+def test_a_tolerance_must_be_positive():
+    with pytest.raises(SensitivityError, match="rtol must be positive, got -1"):
+        ds.function(model, AB).check(rtol=-1)

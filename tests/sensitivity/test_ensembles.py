@@ -488,3 +488,25 @@ def test_a_picture_of_the_members_over_time():
         e.plot.band("q")
     with pytest.raises(SensitivityError, match="have no times"):
         ds.ensemble(decaying, SETS).plot.band()
+
+
+def test_tables_of_members_and_of_outputs_have_units_and_csv(tmp_path):
+    p = {"k": ds.Parameter(0.5, unit="1/h")}
+    work = ds.problem(
+        ds.ode, decay_of_units, [1.0], p, (0.0, 2.0), t_eval=[1.0, 2.0], units={"y1": "mg"},
+        time_unit="h",
+    )  # fmt: skip
+    e = ds.ensemble(work, [[0.5], [0.7]], progress=False)
+    assert e.summary().columns[:3] == ("t (h)", "output", "unit")
+    assert "<td >mg</td>" in e._repr_html_()
+    text = e.to_csv(tmp_path / "all.csv")
+    assert (tmp_path / "all.csv").read_text() == text
+    head, first, *_ = text.splitlines()
+    assert head == "member,k,t,y1,dy1/dk,error"
+    assert np.isclose(float(first.split(",")[3]), np.exp(-0.5), rtol=1e-5)
+    pytest.importorskip("xarray")
+    assert list(e.to_xarray()["parameter_unit"].values) == ["1/h"]
+
+
+def decay_of_units(t, y, p):
+    return -p.k * y

@@ -434,12 +434,6 @@ def test_events_that_are_none(make, says):
         ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), events=make())
 
 
-def test_events_are_for_first_order():
-    with pytest.raises(ds.SensitivityError, match="order=2 does not go with events"):
-        ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), order=2,
-               events=ds.Event(height))  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("g", "t"),
     [

@@ -1,9 +1,11 @@
 """Tables, CSV, DataFrame, xarray and JSON: every number where it belongs, to the last bit."""
 
+import copy
 import csv
 import io
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -88,10 +90,10 @@ def test_an_xarray_has_named_axes():
 def test_a_table_in_each_format():
     r = result()
     lines = r.table().splitlines()
-    assert lines[0].split() == ["output", "value", "unit", "d/da", "d/db_2"]
+    assert lines[0].split() == ["output", "value", "unit", "d/da", "(per", "s)", "d/db_2"]
     assert lines[1].split() == ["y", "2000", "V", "1000", "-2e+06"]
     markdown = r.table(fmt="markdown").splitlines()
-    assert markdown[0] == "| output | value | unit | d/da | d/db_2 |"
+    assert markdown[0] == "| output | value | unit | d/da (per s) | d/db_2 |"
     assert markdown[1] == "| :--- | ---: | :--- | ---: | ---: |"
     latex = r.table(fmt="latex")
     assert r"d/db\_2" in latex and latex.startswith(r"\begin{tabular}{lrlrr}")
@@ -106,7 +108,7 @@ def test_a_notebook_shows_a_table_with_the_warnings():
     r = result()
     r.elasticity()
     page = r._repr_html_()
-    assert "<td" in page and "1 values of z are 0" in page
+    assert "<td" in page and "1 value of z is 0" in page
     long = ds.simulate(lambda k, x, p: p.a * x, [1.0], {"a": 0.9}, 40)
     assert "and 21 rows more" in long._repr_html_()
 
@@ -156,20 +158,81 @@ def test_a_result_comes_back_from_json_to_the_last_bit(tmp_path):
 
 def test_a_time_course_comes_back_from_json():
     r = course().replace(
-        events={"hit": Hit()}, dt=np.zeros((4, 1)), success=False, message="stopped",
-        integrals=result(),
+        dt=np.zeros((4, 1)), success=False, message="stopped", integrals=result(),
     )  # fmt: skip
     back = ds.TimeSensitivities.from_json(r.to_json())
     assert type(back) is ds.TimeSensitivities
     np.testing.assert_array_equal(back.t, r.t)
     np.testing.assert_array_equal(back.S, r.S)
-    np.testing.assert_array_equal(back.events["hit"].dt, [[2.0]])
     np.testing.assert_array_equal(back.integrals.jacobian, result().jacobian)
     assert not back.success and back.message == "stopped" and back.time_unit == "step"
 
 
-class Hit:
-    times, dt = np.array([0.5]), np.array([[2.0]])
+@pytest.mark.parametrize("order", [1, 2])
+def test_events_come_back_from_json_with_all_that_they_know(order):
+    half = ds.Event(lambda t, y, p: y[0] - p.level, lambda t, y, p: [2.0 * y[0]], name="half")
+    never = ds.Event(lambda t, y, p: y[0] + 1.0, name="never")
+    r = ds.ode(
+        lambda t, y, p: -p.k * y, [1.0], {"k": ds.Parameter(1.0, unit="1/h"), "level": 0.5},
+        (0.0, 2.0), t_eval=[2.0], events=[half, never], order=order, time_unit="h",
+    )  # fmt: skip
+    back = ds.Sensitivities.from_json(r.to_json())
+    for name, old in r.events.items():
+        new = back.events[name]
+        for field in ("times", "dt", "hessian", "y", "S", "y_after", "S_after"):
+            np.testing.assert_array_equal(getattr(new, field), getattr(old, field))
+        assert new.table() == old.table() and new.units is not None
+        assert new.outputs == old.outputs
+    assert back.events["half"].units("half[1]", "k") == "h/(1/h)"
+    assert [e.t for e in back.event_log] == [e.t for e in r.event_log]
+
+
+def test_an_event_that_there_is_not_is_told_the_right_name():
+    event = ds.Event(lambda t, y, p: y[0] - 0.5, name="half")
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), events=event)
+    for one in (r, pickle.loads(pickle.dumps(r))):
+        with pytest.raises(ds.EventError, match=r"no event 'hafl': there is half; did you mean"):
+            one.events["hafl"]
+        with pytest.raises(KeyError):
+            one.events["hafl"]
+    assert r.events.get("hafl") is None
+
+
+def test_a_time_that_there_is_not():
+    with pytest.raises(SensitivityError, match="no time of index 9: there are 4 times"):
+        course().time(9)
+
+
+def test_a_steady_state_comes_back_from_json_with_its_totals():
+    def rates(x, p):
+        v = p.k * x[0] - x[1]
+        return np.array([-v, v])
+
+    r = ds.steady_state(rates, [1.0, 0.0], {"k": 2.0})
+    back = ds.Sensitivities.from_json(r.to_json())
+    assert type(back) is type(r) and back.totals == r.totals == ("x1 + x2",)
+    with pytest.raises(SensitivityError, match="loaded from a file"):
+        back.eigenvalues()
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        lambda units: ds.function(lambda p: {"y": p.a}, {"a": 1.0}, units=units),
+        lambda units: ds.root(lambda x, p: x - p.a, {"y": 1.0}, {"a": 1.0}, units=units),
+        lambda units: ds.linear_solve(
+            np.eye(1), lambda p: np.stack([p.a]), {"a": 1.0}, names=["y"], units=units
+        ),
+        lambda u: ds.simulate(lambda k, x, p: p.a * x, {"y": 1.0}, {"a": 1.0}, 2, units=u),
+        lambda u: ds.ode(lambda t, y, p: -p.a * y, {"y": 1.0}, {"a": 1.0}, (0, 1), units=u),
+        lambda u: ds.minimize(lambda x, p: (x[0] - p.a) ** 2, {"y": 1.0}, {"a": 1.0}, units=u),
+    ],
+)  # fmt: skip
+def test_units_are_of_outputs_that_there_are(analysis):
+    assert analysis({"y": "m"}).units("y") == "m"
+    assert analysis("m").units("y") == "m"
+    with pytest.raises(ds.ParameterError, match=r"'z': there is y"):
+        analysis({"z": "m"})
 
 
 def test_json_is_strict_also_for_what_is_not_finite():
@@ -206,3 +269,80 @@ def test_files_that_are_none(tmp_path):
 def test_a_negative_zero_is_printed_as_a_zero():
     r = ds.Sensitivities([1.0], [[-0.0]], outputs=["y"], parameters=ds.Parameters({"a": 1.0}))
     assert "-0" not in r.table()
+
+
+def decay_with_units():
+    p = {"k": ds.Parameter(0.5, unit="1/h"), "a": ds.Parameter(2.0, unit="mg")}
+    return ds.ode(
+        lambda t, y, p: -p.k * y, lambda p: {"drug": p.a}, p, (0.0, 2.0), t_eval=[1.0, 2.0],
+        units={"drug": "mg"}, time_unit="h",
+    )  # fmt: skip
+
+
+def test_tables_say_the_units_of_time_outputs_and_parameters():
+    r = decay_with_units()
+    text = r.table()
+    assert "t (h)" in text and "drug (mg)" in text and "d/dk (per 1/h)" in text
+    markdown = r.table(fmt="markdown")
+    assert "| t (h) | output | value | unit | d/dk (per 1/h) | d/da (per mg) |" in markdown
+    # What is scaled by the parameter has the unit of the output.
+    assert "| k | a |" in r.table(scaled="p", fmt="markdown")
+    assert "1/h" in r.table(scaled="y", fmt="markdown") and "(per" in r._repr_html_()
+    assert list(r.to_dataframe(tidy=False).columns) == ["t", "output", "value", "unit", "k", "a"]
+    assert "t,output,parameter,value" in r.to_csv()
+
+
+def test_xarray_has_the_units_as_coordinates():
+    pytest.importorskip("xarray")
+    data = decay_with_units().to_xarray()
+    assert list(data["output_unit"].values) == ["mg"]
+    assert list(data["parameter_unit"].values) == ["1/h", "mg"]
+    assert data["time"].attrs["units"] == "h"
+
+
+def test_a_scaled_table_says_why_there_are_nans():
+    r = ds.function(lambda p: {"y": p.a - 1.0}, {"a": 1.0})
+    assert "1 value of y is 0: its elasticity is NaN" in r.table(scaled=True)
+
+
+def test_names_with_special_characters_in_every_format():
+    name = "k|_{1}<b>&$%#"
+    r = ds.function(lambda p: {"y|<i>": p[name] ** 2}, {name: 2.0})
+    header, rule, row = r.table(fmt="markdown").splitlines()
+    assert header.replace("\\|", "").count("|") == rule.count("|") == 4
+    assert row.replace("\\|", "").count("|") == 4
+    latex = r.table(fmt="latex")
+    assert r"d/dk\textbar{}\_\{1\}\textless{}b\textgreater{}\&\$\%\#" in latex
+    assert "<b>" not in r._repr_html_() and "&lt;b&gt;" in r._repr_html_()
+
+
+def test_results_of_lambdas_are_pickled_without_their_functions():
+    r = ds.ode(
+        lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 1.0), t_eval=[1.0], dense_output=True,
+        integrals={"area": lambda t, y, p: y[0]},
+    )  # fmt: skip
+    back = pickle.loads(pickle.dumps(r))
+    np.testing.assert_array_equal(back.S, r.S)
+    np.testing.assert_array_equal(back.integrals.jacobian, r.integrals.jacobian)
+    assert r.again is not None and r.at(0.5)[0].shape == (1,)
+    with pytest.raises(SensitivityError, match="again"):
+        back.check()
+    s = ds.steady_state(lambda x, p: p.a - x, [0.5], {"a": 1.0})
+    back = pickle.loads(pickle.dumps(s))
+    np.testing.assert_array_equal(back.jacobian, s.jacobian)
+    assert s.eigenvalues() == [-1.0]
+
+
+def plain_model(p):
+    return {"y": p.a**2}
+
+
+def test_results_of_functions_that_can_be_imported_keep_them():
+    r = ds.function(plain_model, {"a": 2.0})
+    assert pickle.loads(pickle.dumps(r)).check().ok
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_in_this_process_keep_all_functions(copied):
+    r = copied(ds.function(lambda p: {"y": p.a**2}, {"a": 2.0}))
+    assert r.check().ok

@@ -497,3 +497,8 @@ def test_the_report_says_what_was_done():
         assert part in text
     assert "|" in monod().report(fmt="markdown")
     assert "p1 = 0.1454" in repr(monod())
+
+
+def test_an_option_that_scipy_does_not_know_is_an_error_of_ours():
+    with pytest.raises(ds.SensitivityError, match=r"least_squares refused.*'foo'"):
+        ds.fit(lambda p, t: p.a * t, {"a": 1.0}, [1.0, 2.0], x=np.arange(2.0), foo=3)

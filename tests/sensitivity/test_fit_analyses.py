@@ -211,3 +211,48 @@ def test_results_can_be_sent_to_another_process():
     f = ds.fit(proportional, {"a": 1.0}, [2.0, 4.1], x=np.array([1.0, 2.0]))
     back = pickle.loads(pickle.dumps(f))
     close(back.predict(x=np.array([3.0])).u, f.predict(x=np.array([3.0])).u)
+
+
+def test_predictions_of_an_analysis_are_named_by_output_and_time_and_have_units():
+    t = np.array([0.5, 1.0, 2.0])
+
+    def model(p, t):
+        return ds.ode(lambda t, y, p: -p.k * y, lambda p: {"c": p.a}, p, (0.0, 2.0), t_eval=t)
+
+    start = {"a": 1.0, "k": 0.5}
+    f = ds.fit(model, start, {"c": [1.5, 1.2, 0.7]}, x=t, units={"c": "mg/L"})
+    assert f.sensitivities.outputs == ("c(0.5)", "c(1)", "c(2)")
+    assert f.sensitivities.units("c(1)", "k") == "mg/L"
+    assert f.predict(x=t, units={"c": "g"}).result.units("c") == "g"
+    with pytest.raises(ds.ParameterError, match="no output 'z'"):
+        ds.fit(model, start, {"c": [1.5, 1.2, 0.7]}, x=t, units={"z": "mg/L"})
+
+
+def test_a_profile_of_exact_data_is_the_estimate():
+    """Warnings are errors here; there was a division by the residual of zero."""
+    t = np.arange(5.0)
+    f = ds.fit(lambda p, t: p.a + p.b * t, {"a": 0.0, "b": 1.0}, 1.0 + 2.0 * t, x=t)
+    ends = np.asarray(f.confidence_intervals(method="profile"))
+    assert np.allclose(ends, [[1.0, 1.0], [2.0, 2.0]], atol=1e-12)
+
+
+def test_predictions_of_second_order_of_an_analysis_are_those_of_its_closed_form():
+    t = np.linspace(0.5, 3.0, 6)
+    y = {"c": 2.0 * np.exp(-0.7 * t) + 0.01 * np.cos(9.0 * t)}
+    start = {"a": 1.5, "k": 0.5}
+
+    def model(order):
+        return lambda p, t: ds.ode(
+            lambda t, y, p: -p.k * y, lambda p: {"c": p.a}, p, (0.0, 4.0), t_eval=t, order=order,
+            rtol=1e-8, atol=1e-10,
+        )  # fmt: skip
+
+    fitted = ds.fit(model(1), start, y, x=t)
+    closed = ds.fit(lambda p, t: {"c": p.a * np.exp(-p.k * t)}, start, y, x=t)
+    bent, exact = fitted.predict(model(2), x=t, order=2), closed.predict(x=t, order=2)
+    assert np.allclose(bent.u.ravel(), exact.u, rtol=1e-6)
+    assert np.allclose(bent.bias.ravel(), exact.bias, rtol=1e-6)
+    with pytest.raises(
+        ds.SensitivityError, match=r"the analysis in the model gives none.*order=2"
+    ):
+        fitted.predict(x=t, order=2)

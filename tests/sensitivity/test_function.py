@@ -222,7 +222,7 @@ def test_a_model_cannot_set_its_parameters():
     [
         ({"wrt": []}, ParameterError, "wrt is empty"),
         ({"wrt": ["q"]}, ParameterError, "no parameter 'q'"),
-        ({"wrt": ["a", "a"]}, ParameterError, "two parameters of the name 'a'"),
+        ({"wrt": ["a", "a"]}, ParameterError, "the parameter 'a' is asked for twice"),
         ({"order": 3}, SensitivityError, "order must be 1 or 2"),
         ({"mode": "both"}, SensitivityError, "mode must be"),
     ],

@@ -82,3 +82,82 @@ def test_a_dropped_derivative_names_the_line():
 def test_an_unknown_method_is_refused():
     with pytest.raises(ds.SensitivityError, match="'nonsense' refused"):
         ds.minimize(rosenbrock, [0.0, 0.0], {"a": 1.0, "c": 1.0}, method="nonsense")
+
+
+# --- bounds
+
+
+def paraboloid(x, p):
+    return (x[0] - p.a) ** 2 + (x[1] - p.b) ** 2 + p.c * x[0] * x[1]
+
+
+@pytest.mark.parametrize("method", [None, "TNC", "SLSQP", "trust-constr", "Nelder-Mead"])
+def test_an_unknown_at_a_bound_moves_with_the_bound_only(method):
+    """With x at its upper bound u, y = b - c u / 2."""
+    params = {"a": 3.0, "b": 1.0, "c": 0.4, "u": 2.0}
+    r = ds.minimize(
+        paraboloid, {"x": 0.0, "y": 0.0}, params, order=2, method=method,
+        wrt=["b", "c", "u"], bounds={"x": (None, lambda p: p.u**2 / 2.0)},
+        outputs={"sum": lambda x, p: x[0] + x[1]},
+    )  # fmt: skip
+    assert np.allclose(r.values, [2.0, 0.6, 2.6])
+    y = [1.0, -1.0, -0.4]
+    assert np.allclose(r.jacobian, [[0.0, 0.0, 2.0], y, np.add(y, [0, 0, 2.0])])
+    second = [[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, -1.0, -0.2]]
+    assert np.allclose(r.block("y").hessian[0], second)
+    assert r.stats["active"]["x"]["bound"] == "upper"
+    # The multiplier is -df/dx: 2 (a - x) - c y.
+    assert np.isclose(r.stats["active"]["x"]["multiplier"], 2.0 * (3.0 - 2.0) - 0.4 * 0.6)
+    assert r.check().ok
+
+
+def test_bounds_that_do_not_hold_change_nothing():
+    params = {"a": 1.0, "b": 1.0, "c": 0.4}
+    far = ds.minimize(paraboloid, [0.0, 0.0], params, bounds=[(-9.0, 9.0), (None, None)])
+    none = ds.minimize(paraboloid, [0.0, 0.0], params)
+    assert np.allclose(far.values, none.values) and np.allclose(far.jacobian, none.jacobian)
+    assert far.stats["active"] == {} and "active" not in none.stats
+
+
+def test_a_saddle_between_bounds_is_a_minimum_at_one_of_them():
+    r = ds.minimize(
+        lambda x, p: -p.a * (x[0] - 0.1) ** 2 + (x[1] - p.a * x[0]) ** 2, [0.5, 0.0], {"a": 2.0},
+        bounds=[(-1.0, 1.0), (None, None)],
+    )  # fmt: skip
+    assert np.allclose(abs(r.values), [1.0, 2.0])
+    assert np.allclose(r.jacobian[:, 0], [0.0, r.values[0]])
+
+
+def test_an_unknown_at_a_bound_that_nothing_pushes_has_no_derivative():
+    with pytest.raises(ds.ModelError, match=r"x1 is at its bound 3.*no derivative.*Move"):
+        ds.minimize(
+            paraboloid,
+            [0.0, 0.0],
+            {"a": 3.0, "b": 1.0, "c": 0.0},
+            bounds=[(None, 3.0), (None, None)],
+        )
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"bounds": {"z": (0, 1)}}, "there is no unknown 'z': there is x1, x2"),
+        ({"bounds": [(0, 1)]}, r"2 unknowns \(x1, x2\) and 1 bounds"),
+        ({"bounds": [(0, 1), 3.0]}, r"bounds of 'x2' must be a pair"),
+        ({"bounds": [(0, 1), ("a", 3.0)]}, r"a bound of 'x2' is no number: 'a'"),
+        ({"bounds": [(0, 1), (2, 1)]}, r"bounds of 'x2' leave nothing between 2 and 1"),
+        ({"bounds": [(0, 1), (2, 3)], "method": "BFGS"}, "'BFGS' does not take bounds.*L-BFGS-B"),
+    ],
+)  # fmt: skip
+def test_bounds_that_are_none(more, says):
+    with pytest.raises(ds.SensitivityError, match=says):
+        ds.minimize(paraboloid, [0.5, 0.5], {"a": 3.0, "b": 1.0, "c": 0.1}, **more)
+
+
+@pytest.mark.parametrize("method", ["Nelder-Mead", "Powell", "COBYLA"])
+def test_methods_without_gradients_are_given_none(method):
+    """SciPy would warn; warnings are errors here."""
+    r = ds.minimize(
+        paraboloid, [0.5, 0.5], {"a": 3.0, "b": 1.0, "c": 0.0}, wrt=["a", "b"], method=method
+    )
+    assert np.allclose(r.values, [3.0, 1.0]) and np.allclose(r.jacobian, np.eye(2))

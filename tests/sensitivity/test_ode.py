@@ -252,10 +252,13 @@ def test_without_dense_output_asking_for_it_is_an_error():
 def test_the_counts_of_the_solver():
     r = ds.ode(chain, [1.0, 0.0], {"a": 1.3, "b": 0.4}, (0.0, 3.0))
     assert r.stats["steps"] == len(r.t) - 1
-    assert r.stats["tangent_rhs"] == 2 * r.stats["rhs"] > 0
+    # Radau evaluates the states at three stages several times, their tangents once.
+    assert r.stats["rhs"] > r.stats["tangent_rhs"] / 2 >= 3 * r.stats["steps"]
     assert r.stats["jacobians"] >= 1
     assert r.stats["factorisations"] >= 2
     assert r.settings["method"] == "Radau"
+    r = ds.ode(chain, [1.0, 0.0], {"a": 1.3, "b": 0.4}, (0.0, 3.0), method="RK45")
+    assert r.stats["tangent_rhs"] == 2 * r.stats["rhs"] > 0
 
 
 def test_sensitivities_cost_few_more_steps_than_the_states_alone():
@@ -292,7 +295,7 @@ def test_a_solver_class_may_be_given():
         ({"t_eval": [1.0, 9.0]}, ds.SensitivityError, "outside of t_span"),
         ({"t_eval": []}, ds.SensitivityError, "list of times"),
         ({"wrt": ["kk"]}, ds.ParameterError, "did you mean 'k'"),
-        ({"wrt": ["k", "k"]}, ds.ParameterError, "two parameters of the name 'k'"),
+        ({"wrt": ["k", "k"]}, ds.ParameterError, "the parameter 'k' is asked for twice"),
         ({"wrt": []}, ds.ParameterError, "no parameter to differentiate by"),
         ({"states": ["a", "b"]}, ds.ModelError, "1 states"),
         ({"method": "Euler"}, ds.SensitivityError, "Radau"),

@@ -24,7 +24,7 @@ def refused(error, says, rhs=decay, y0=(1.0,), params=None, span=(0.0, 3.0), **o
     ("options", "error", "says"),
     [
         ({"wrt": ["kk"]}, ds.ParameterError, "no parameter 'kk'.*did you mean 'k'"),
-        ({"wrt": ["k", "k"]}, ds.ParameterError, "two parameters of the name 'k'"),
+        ({"wrt": ["k", "k"]}, ds.ParameterError, "the parameter 'k' is asked for twice"),
         ({"wrt": []}, ds.ParameterError, "no parameter to differentiate by"),
         ({"outputs": ["y2"]}, ds.SensitivityError, "no output 'y2': there is y1"),
         ({"outputs": ["y1", "y1"]}, ds.SensitivityError, "'y1' is asked for twice"),
@@ -77,7 +77,11 @@ def test_names_and_parameters(options, error, says):
         ({"jac_sparsity": np.eye(2)}, r"jac_sparsity has shape \(2, 2\); there are 1 states"),
         ({"jac_sparsity": np.eye(1), "jac": None}, "jac_sparsity goes with jac='ad'"),
         ({"max_step": 0.0}, "max_step must be positive"),
-        ({"mass": [[0.0]]}, "mass is singular"),
+        ({"mass": [[np.nan]]}, "mass is not finite"),
+        ({"mass": "a"}, "mass is no matrix of numbers"),
+        ({"mass": lambda p: None}, "mass: the mass matrix is of type"),
+        ({"mass": lambda p: p.q}, "mass.*there is no parameter 'q'"),
+        ({"first_step": -1.0}, "first_step must be positive"),
         ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\); there are 1 states"),
     ],
 )

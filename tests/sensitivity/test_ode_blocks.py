@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from dualad import sensitivity as ds
-from dualad.sensitivity.integration.blocks import Blocks, Factorised, Identity
+from dualad.sensitivity.integration.blocks import Factorised
 from dualad.sensitivity.integration.index_sets import Traced
 from dualad.sensitivity.integration.norms import BlockNorm, Tolerance
 from dualad.sensitivity.integration.sparsity import Colouring, greedy
@@ -17,42 +17,63 @@ P = {"a": 1.3, "b": 0.4}
 ROB = {"t_eval": [0.4, 4.0, 40.0], "rtol": 1e-6, "atol": [1e-10, 1e-14, 1e-8]}
 
 
-# --- block lower triangular matrices
+# --- Newton matrices
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("dtype", [float, complex])
-def test_one_factorisation_of_the_diagonal_solves_the_whole(sparse, dtype):
+@pytest.mark.parametrize("a", [2.5, 2.5 + 0.5j])
+def test_one_factorisation_solves_for_many_right_hand_sides(sparse, a):
     rng = np.random.default_rng(1)
-    kind = scipy.sparse.csc_matrix if sparse else np.array
-    J, B = rng.normal(size=(4, 4)), rng.normal(size=(3, 4, 4))
-    blocks = Blocks(kind(J), [kind(b) for b in B] if sparse else B)
-    dense = blocks.dense()
-    np.testing.assert_array_equal(dense[4:8, 4:8], J)
-    np.testing.assert_array_equal(dense[8:12, :4], B[1])
-    a = dtype(2.5 + (0.5j if dtype is complex else 0))
-    b = rng.normal(size=16)
-    for matrix, whole in (
-        (np.float64(1.0) * Identity() - 0.3 * blocks, np.eye(16) - 0.3 * dense),
-        (a * Identity() - blocks, a * np.eye(16) - dense),
-        (Identity() - np.float64(0.7) * blocks, np.eye(16) - 0.7 * dense),
-    ):
-        right = b + 1j * b[::-1] if np.iscomplexobj(whole) else b
-        x = Factorised(matrix).solve(right)
-        np.testing.assert_allclose(whole @ x, right, rtol=1e-10, atol=1e-12)
+    J = rng.normal(size=(4, 4))
+    kept = J.copy()
+    lu = Factorised(a, 0.3, scipy.sparse.csc_matrix(J) if sparse else J)
+    whole = a * np.eye(4) - 0.3 * J
+    one, three = rng.normal(size=4) * (1 + a.imag), rng.normal(size=(3, 4))
+    np.testing.assert_allclose(whole @ lu(one), one, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(lu(three) @ whole.T, three, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(J, kept)
 
 
 @pytest.mark.parametrize("method", ["Radau", "BDF"])
-def test_both_correctors_take_the_same_steps(method):
-    ask = {"method": method, **ROB, "t_eval": None}
-    whole = ds.ode(robertson, [1.0, 0, 0], ROBERTSON, (0.0, 4.0), corrector="simultaneous", **ask)
-    parts = ds.ode(robertson, [1.0, 0, 0], ROBERTSON, (0.0, 4.0), corrector="staggered", **ask)
+def test_both_correctors_agree_and_take_about_the_same_steps(method):
+    ask = {"method": method, **ROB}
+    whole = ds.ode(robertson, [1.0, 0, 0], ROBERTSON, (0.0, 40.0), corrector="simultaneous", **ask)
+    parts = ds.ode(robertson, [1.0, 0, 0], ROBERTSON, (0.0, 40.0), corrector="staggered", **ask)
     assert whole.settings["corrector"] == "simultaneous"
     assert parts.settings["corrector"] == "staggered"
-    np.testing.assert_allclose(parts.t, whole.t, rtol=1e-6)
-    np.testing.assert_allclose(parts.scaled(), whole.scaled(), rtol=1e-6, atol=1e-12)
-    for count in ("steps", "rhs", "jacobians", "factorisations"):
-        assert whole.stats[count] == parts.stats[count]
+    assert ds.ode(robertson, [1.0, 0, 0], ROBERTSON, (0.0, 40.0), **ask).settings == parts.settings
+    np.testing.assert_allclose(parts.scaled(), whole.scaled(), rtol=1e-4, atol=1e-10)
+    assert abs(parts.stats["steps"] / whole.stats["steps"] - 1) < 0.1
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_the_steps_of_the_states_alone_are_scipy_s(method):
+    from scipy.integrate import solve_ivp
+
+    ask = {"method": method, "rtol": 1e-6, "atol": 1e-9}
+    J = lambda t, y: np.array([[-1.3, 0.0], [1.3, -0.4]])
+    theirs = solve_ivp(
+        lambda t, y: chain(t, y, type("P", (), P)), (0.0, 5.0), [1.0, 0.0], jac=J, **ask
+    )
+    ours = ds.ode(chain, [1.0, 0.0], P, (0.0, 5.0), error_control="states", **ask)
+    np.testing.assert_allclose(ours.t, theirs.t, rtol=1e-7)
+    np.testing.assert_allclose(ours.y, theirs.y.T, rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_an_old_jacobian_is_renewed_where_only_the_sensitivities_need_it(method):
+    """y1 moves y2's rate, but not Newton's method for the states while y2 is 0."""
+
+    def rhs(t, y, p):
+        return [1.0, -np.exp(p.c * y[0]) * y[1] + (p.q - 1.0)]
+
+    r = ds.ode(rhs, [0.0, 0.0], {"c": 2.0, "q": 1.0}, (0.0, 3.0), t_eval=[3.0], method=method,
+               rtol=1e-7, atol=1e-9)  # fmt: skip
+    from scipy.integrate import quad
+
+    rate = lambda a, b: (np.exp(2 * b) - np.exp(2 * a)) / 2
+    exact = quad(lambda u: np.exp(-rate(u, 3.0)), 0.0, 3.0, epsabs=1e-13, points=[2.9])[0]
+    np.testing.assert_allclose(r.S[0, 1], [0.0, exact], rtol=1e-5, atol=1e-12)
 
 
 def grid(n):
@@ -124,6 +145,8 @@ def test_columns_of_one_colour_share_no_row():
     colour = greedy(pattern)
     for c in range(colour.max() + 1):
         assert pattern[:, colour == c].toarray().sum(axis=1).max() <= 1
+    full = scipy.sparse.csc_matrix(np.ones((400, 400), bool))
+    assert sorted(greedy(full)) == list(range(400))
     band = scipy.sparse.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(50, 50), format="csc")
     assert greedy(band).max() == 2
 
@@ -132,8 +155,22 @@ def test_a_matrix_comes_back_from_its_compressed_columns():
     A = np.diag([1.0, 2.0, 3.0, 4.0]) + np.diag([5.0, 6.0, 7.0], -1)
     colouring = Colouring(A != 0)
     assert colouring.size == 2
-    compressed = colouring.compressed(lambda y: A @ y, np.ones(4))
-    np.testing.assert_array_equal(colouring.matrix(compressed).toarray(), A)
+    entries = colouring.entries((A @ colouring.seeds.T).T)
+    np.testing.assert_array_equal(colouring.matrix(entries).toarray(), A)
+    s = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(colouring.product(entries[colouring.by_row], s), s @ A.T)
+    assert not colouring.lacks(entries, A @ colouring.probe).size
+    A[0, 3] = 1.0
+    assert colouring.lacks(entries, A @ colouring.probe).tolist() == [0]
+
+
+def test_a_product_leaves_rows_without_entries_at_zero():
+    A = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
+    colouring = Colouring(A != 0)
+    entries = colouring.entries((A @ colouring.seeds.T).T)
+    s = np.array([[[1.0, 5.0, 7.0]], [[1.0, 0.0, 0.0]]])
+    found = colouring.product(entries[colouring.by_row], s)
+    np.testing.assert_array_equal(found, [[[0.0, 23.0, 0.0]], [[0.0, 2.0, 0.0]]])
 
 
 def test_a_function_that_index_sets_cannot_run_is_differentiated_instead():

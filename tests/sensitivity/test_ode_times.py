@@ -115,11 +115,6 @@ def test_a_time_is_a_name_or_a_function():
         ds.Time(3.0)
 
 
-def test_second_order_needs_times_that_stay():
-    with pytest.raises(ds.SensitivityError, match="do not depend on parameters"):
-        ds.ode(decay, [1.0], P, (0.0, ds.Time("t1")), order=2)
-
-
 @pytest.mark.parametrize("forward", [True, False])
 def test_a_moving_end_is_checked_at_the_solver_s_own_times(forward):
     """The last of the solver's steps is short, so that the end moves before its beginning."""

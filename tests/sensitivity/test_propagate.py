@@ -363,3 +363,52 @@ def test_the_gum_form_with_correlation_is_that_of_moments_to_fourth_order():
     first = J @ C @ J
     extra = (a**2 * b).var() - (da @ J).var()
     assert ds.gum_second_order(r) - first == pytest.approx(extra, rel=0.1)
+
+
+# --- models that run an analysis
+
+
+UNCERTAIN = {"a": Parameter(2.0, u=0.1, unit="mg"), "k": Parameter(0.5, u=0.05)}
+
+
+def running(order):
+    def model(p):
+        return ds.ode(
+            lambda t, y, p: -p.k * y, lambda p: {"c": p.a}, p, (0.0, 1.0), t_eval=[1.0],
+            order=order, rtol=1e-9, atol=1e-12, integrals={"area": lambda t, y, p: y[0]},
+        )  # fmt: skip
+
+    return model
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_model_that_runs_an_analysis_is_propagated_like_its_closed_form(order):
+    """It said that no parameter has an uncertainty."""
+    closed = ds.propagate(lambda p: p.a * np.exp(-p.k), UNCERTAIN, order=order)
+    y = ds.propagate(running(order), UNCERTAIN, order=order)
+    assert np.allclose(y.u, closed.u, rtol=1e-7) and np.allclose(y.mean, closed.mean, rtol=1e-7)
+    work = ds.problem(
+        ds.ode, lambda t, y, p: -p.k * y, lambda p: {"c": p.a}, UNCERTAIN, (0.0, 1.0),
+        t_eval=[1.0], rtol=1e-9, atol=1e-12,
+    )  # fmt: skip
+    assert np.allclose(ds.propagate(work, order=order).u, closed.u, rtol=1e-7)
+
+
+def test_a_model_that_runs_an_analysis_keeps_what_is_known_of_its_parameters():
+    r = ds.function(running(1), UNCERTAIN, units={"c": "mg"})
+    assert r.units("c", "a") == "" and r.units("c", "k") == "mg"
+    assert r.parameters.parameter("a").u == r.integrals.parameters.parameter("a").u == 0.1
+    assert np.allclose(ds.propagate(r.integrals).u, ds.propagate(
+        lambda p: p.a * (1.0 - np.exp(-p.k)) / p.k, UNCERTAIN).u, rtol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"order": 2}, "the analysis in model gives none.*order=2"),
+        ({"outputs": ["c"]}, "choose them there"),
+    ],
+)
+def test_what_a_model_that_runs_an_analysis_cannot_be_asked(more, says):
+    with pytest.raises(ds.SensitivityError, match=says):
+        ds.function(running(1), UNCERTAIN, **more)

@@ -267,3 +267,9 @@ def test_a_parameter_without_effect_gives_zeros_and_a_warning():
     with pytest.warns(ds.SensitivityWarning, match="b does not enter the model"):
         r = ds.root(square_root, 1.0, {"a": 2.0, "b": 1.0})
     assert r.jacobian[1] == 0.0 and r.warnings
+
+
+def test_a_search_that_goes_astray_is_an_error_and_no_overflow():
+    """Warnings are errors here: one of NumPy's came out of the polishing."""
+    with pytest.raises(ds.ModelError, match="no solution"):
+        ds.root(lambda v, p: v**2 - 2.0 * p.lam * np.cosh(v / 2.0) ** 2, 1.5, {"lam": 1.0})

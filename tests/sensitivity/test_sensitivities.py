@@ -49,7 +49,7 @@ def test_an_elasticity_of_a_zero_output_is_nan_and_noted_once():
     np.testing.assert_allclose(e[0], [1.0, 1.0, 0.0])
     assert np.isnan(e[1]).all()
     r.elasticity()
-    assert r.warnings == ["1 values of z are 0: their elasticities are NaN"]
+    assert r.warnings == ["1 value of z is 0: its elasticity is NaN"]
 
 
 def test_an_elasticity_of_a_zero_output_can_be_an_error_or_have_a_floor():
@@ -229,3 +229,11 @@ def test_fisher_information_over_time_takes_one_sigma_an_output():
 def test_errors_of_observation_that_are_none(sigma, says):
     with pytest.raises(SensitivityError, match=says):
         plane().fisher(sigma)
+
+
+def test_scaling_by_uncertainties_needs_one():
+    r = ds.function(lambda p: p.a * p.b, {"a": 1.0, "b": ds.Parameter(2.0)})
+    with pytest.raises(ds.SensitivityError, match=r"no parameter has an uncertainty.*a, b"):
+        r.scaled("u")
+    known = ds.function(lambda p: p.a * p.b, {"a": 1.0, "b": ds.Parameter(2.0, u=0.5)})
+    assert np.array_equal(known.scaled("u"), [0.0, 0.5])

@@ -330,3 +330,13 @@ def test_rates_that_depend_on_the_time_have_no_steady_state():
 def test_a_function_of_state_and_further_arguments_is_not_taken_for_one_of_time():
     r = ds.steady_state(lambda x, p, c: p.k * c - x, [0.0], {"k": 3.0}, args=(2.0,))
     close(r.jacobian, [[2.0]])
+
+
+def test_a_centre_is_neither_stable_nor_unstable():
+    def pendulum(x, p):
+        return np.array([x[1], p.b - p.a * x[0]])
+
+    with pytest.warns(ds.SensitivityWarning, match=r"neither stable nor unstable.*no real part"):
+        r = ds.steady_state(pendulum, [1.0, 0.0], {"a": 4.0, "b": 2.0})
+    assert np.allclose(r.values, [0.5, 0.0]) and "neither" in r.warnings[0]
+    assert not ds.steady_state(pendulum, [1.0, 0.0], {"a": 4.0, "b": 2.0}, stable=False).warnings

@@ -58,7 +58,7 @@ def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
     return first + rest
 
 
-def remainder(top: Real, first: Real, bottom: Real) -> Real:
+def remainder(top: Real, first: Real, bottom: Any) -> Real:
     """Top - first bottom, nearly exact though the two cancel."""
     if top.machine.fused:
         return fma(-first, bottom, top)

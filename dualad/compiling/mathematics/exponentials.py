@@ -62,9 +62,9 @@ def exp2(x: Real) -> Real:
     n = shifted - ROUND
     rest = x - n
     high, low = two_product(rest, LN2)
-    one, lost = fast_two_sum(1.0, high)
-    tail = lost + fma(rest, LN2_REST, low)
-    return scaled(one + fma(high * high, polynomial(high, QUOTIENT), tail), n, shifted.bits())
+    part = Reduced(n, shifted.bits(), high, fma(rest, LN2_REST, low))
+    one, tail = mantissa_parts(part)
+    return scaled(one + tail, n, part.bits)
 
 
 def expm1(x: Real) -> Real:
@@ -89,6 +89,13 @@ def reduced(x: Real) -> Reduced:
 def mantissa(r: Real) -> Real:
     """exp(r) for a reduced r; the sum is nested so that only its last rounding is of full size."""
     return fma(r, fma(r, polynomial(r, QUOTIENT), 1.0), 1.0)
+
+
+def mantissa_parts(part: Reduced) -> tuple[Real, Real]:
+    """exp(high + low) as a sum of two, its error a fifth of a unit in the last place."""
+    r = part.high
+    one, lost = fast_two_sum(1.0, r)
+    return one, fma(r * r, polynomial(r, QUOTIENT), lost + part.low)
 
 
 def less_one(part: Reduced) -> tuple[Real, Real]:

@@ -1,15 +1,23 @@
 """Hyperbolic functions and the logistic function.
 
-exp(|x|) = 2**n (1 + p), as in `exponentials`. sinh and expit keep p as a sum of two doubles and
-what sums and quotients lose (T. J. Dekker, Numerische Mathematik 18, 1971), so that one rounding
-is left; cosh and tanh, where less cancels, do without.
+exp(|x|) = 2**n exp(r), as in `exponentials`; where that would cancel near 0, minimax polynomials
+(coefficients: benchmarks/minimax.py). expit keeps what its sums and its quotient lose.
 """
 
 from __future__ import annotations
 
 from .arithmetic import Real, copysign, fma, polynomial, select
-from .compensated import fast_two_sum, quotient, quotient_parts
-from .exponentials import inverse_scale, less_one, limited, mantissa, power_of_two, reduced, scaled
+from .compensated import fast_two_sum, quotient
+from .exponentials import (
+    inverse_scale,
+    less_one,
+    limited,
+    mantissa,
+    mantissa_parts,
+    power_of_two,
+    reduced,
+    scaled,
+)
 
 __all__ = ["cosh", "expit", "sinh", "tanh"]
 
@@ -30,18 +38,28 @@ TANH = (
 )
 
 
+#: (sinh(x) / x - 1) / z in z = x**2 <= 1; error below 2**-55.
+SINH = (
+    0.16666666666666669,
+    0.008333333333333174,
+    0.00019841269841425316,
+    2.755731915670751e-06,
+    2.5052123475627407e-08,
+    1.6057217204400116e-10,
+    7.760407922265145e-13,
+)
+
+
 def sinh(x: Real) -> Real:
-    """2**(n-1) ((1 - s) + p + s p / (1 + p)) with s = 4**-n."""
-    part = reduced(limited(abs(x), 0.0, 711.0))
-    p, rest = less_one(part)
-    scale = inverse_scale(part.n, part.bits << 1)
-    bottom, missing = fast_two_sum(1.0, p)
-    other, other_low = quotient_parts(p, rest, bottom, missing + rest)
-    less, less_low = fast_two_sum(1.0, -scale)
-    first, lost = fast_two_sum(less, p)
-    total, low = fast_two_sum(first, scale * other)
-    y = total + ((low + (lost + less_low)) + fma(scale, other_low, rest))
-    return copysign(scaled(0.5 * y, part.n, part.bits), x)
+    """2**(n-1) (e - s / e) with e = exp(r) and s = 4**-n; near 0 a minimax polynomial in x**2."""
+    size = abs(x)
+    part = reduced(limited(size, 0.0, 711.0))
+    one, rest = mantissa_parts(part)
+    total = (one - inverse_scale(part.n, part.bits << 1) / (one + rest)) + rest
+    far = scaled(0.5 * total, part.n, part.bits)
+    z = x * x
+    near = fma(size * z, polynomial(z, SINH), size)
+    return copysign(select(size > 1.0, far, near), x)
 
 
 def cosh(x: Real) -> Real:

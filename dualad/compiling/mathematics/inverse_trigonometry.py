@@ -3,8 +3,8 @@
 arctan: |x| beyond tan(3 pi/8) as pi/2 - arctan(1/x), beyond tan(pi/8) as
 pi/4 + arctan((x - 1) / (x + 1)) (S. L. Moshier, Methods and Programs for Mathematical Functions,
 1989), so that the series sees at most tan(pi/8). arcsin and arccos: beyond 1/2 by the half
-angle, arcsin(x) = pi/2 - 2 arcsin(sqrt((1 - x) / 2)), as in fdlibm's e_asin.c. Quotients and
-roots are sums of two doubles; minimax polynomials (coefficients: benchmarks/minimax.py).
+angle, arcsin(x) = pi/2 - 2 arcsin(sqrt((1 - x) / 2)), as in fdlibm's e_asin.c. Quotients are
+sums of two doubles; minimax polynomials (coefficients: benchmarks/minimax.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from .arithmetic import SIGN, Real, Truth, copysign, fma, polynomial, select
-from .compensated import fast_two_sum, quotient_parts, remainder, two_sum
+from .compensated import fast_two_sum, quotient_parts, two_sum
 
 __all__ = ["arccos", "arcsin", "arctan", "arctan2"]
 
@@ -128,8 +128,6 @@ def half_angle(size: Real) -> tuple[Truth, Real, Real]:
     """Whether size > 1/2, and as a sum of two arcsin(size), else 2 arcsin(sqrt((1-size)/2))."""
     large = size > 0.5
     z = select(large, 0.5 - 0.5 * size, size * size)
-    root = z.through("sqrt")
-    s = select(large, root, size)
-    low = select(large & (root > 0.0), remainder(z, root, root) / (root + root), 0.0)
-    rest = fma(s * z, polynomial(z, ARCSIN), low)
+    s = select(large, z.through("sqrt"), size)
+    rest = s * z * polynomial(z, ARCSIN)
     return large, select(large, s + s, s), select(large, rest + rest, rest)

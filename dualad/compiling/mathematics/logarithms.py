@@ -52,7 +52,7 @@ def log2(x: Real) -> Real:
     high, low = log_parts(m - 1.0)
     product, lost = two_product(high, LOG2_E)
     rest = fma(low, LOG2_E, fma(high, LOG2_E_REST, lost))
-    total, left = two_sum(k, product)
+    total, left = fast_two_sum(k, product)
     return special(x, total + (left + rest))
 
 
@@ -62,7 +62,7 @@ def log10(x: Real) -> Real:
     high, low = log_parts(m - 1.0)
     product, lost = two_product(high, LOG10_E)
     rest = fma(low, LOG10_E, fma(high, LOG10_E_REST, fma(k, LOG10_2_LOW, lost)))
-    total, left = two_sum(k * LOG10_2_HIGH, product)
+    total, left = fast_two_sum(k * LOG10_2_HIGH, product)
     return special(x, total + (left + rest))
 
 

@@ -13,7 +13,7 @@ import math
 
 from .arithmetic import SIGN, Real, fma, polynomial, select
 from .compensated import fast_two_sum, quotient_parts, two_product, two_sum
-from .exponentials import less_one, limited, reduced, scaled
+from .exponentials import limited, mantissa_parts, reduced, scaled
 from .logarithms import LN2_HIGH, LN2_LOW, split
 
 __all__ = ["power"]
@@ -48,9 +48,8 @@ def power(x: Real, y: Real) -> Real:
     product = select(product > 800.0, 800.0, select(product < -800.0, -800.0, product))
     part = reduced(product)
     r, r_low = two_sum(part.high, part.low + select(near, rest, 0.0))
-    p, p_low = less_one(part._replace(high=r, low=r_low))
-    one, left = fast_two_sum(1.0, p)
-    return special(x, y, scaled(one + (left + p_low), part.n, part.bits))
+    one, tail = mantissa_parts(part._replace(high=r, low=r_low))
+    return special(x, y, scaled(one + tail, part.n, part.bits))
 
 
 def log_parts(x: Real) -> tuple[Real, Real]:
@@ -61,8 +60,9 @@ def log_parts(x: Real) -> tuple[Real, Real]:
     z, z_low = two_product(s, s)
     z_low = fma(s + s, s_low, z_low)
     third, third_low = two_product(z, THIRD)
-    third_low = fma(z, THIRD_REST, fma(z_low, THIRD, third_low))
-    series, series_low = fast_two_sum(third, fma(z * z, polynomial(z, ARTANH), third_low))
+    third_low = fma(z_low, THIRD, third_low)
+    rest = fma(z, fma(z, polynomial(z, ARTANH), THIRD_REST), third_low)
+    series, series_low = fast_two_sum(third, rest)
     # 2 s (1 + series), the first part of it exact.
     double = s + s
     tail, tail_low = two_product(double, series)

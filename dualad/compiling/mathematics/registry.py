@@ -29,12 +29,12 @@ from .arithmetic import JIT, Machine, Real
 
 __all__ = ["FUNCTIONS", "Function"]
 
-CODY_WAITE = "Cody and Waite (1980)"
-FDLIBM = "fdlibm"
-MOSHIER = "Moshier (1989)"
-LAFRAMBOISE = "Shepherd and Laframboise (1981)"
-DEKKER = "Dekker (1971)"
-EXACT = "exact"
+CODY_WAITE = "Cody and Waite, 1980"
+FDLIBM = "K. C. Ng's fdlibm, 1993"
+MOSHIER = "Moshier, 1989"
+LAFRAMBOISE = "Shepherd and Laframboise, 1981"
+DEKKER = "Dekker, 1971"
+EXACT = "the processor"
 WORK = "compiling to machine code"
 
 
@@ -130,7 +130,7 @@ FUNCTIONS: dict[str, Function] = {
         Function(exponentials.exp, 1.0, CODY_WAITE),
         Function(exponentials.exp2, 1.0, CODY_WAITE),
         Function(exponentials.expm1, 1.0, CODY_WAITE),
-        Function(hyperbolics.sinh, 1.0, CODY_WAITE),
+        Function(hyperbolics.sinh, 1.5, CODY_WAITE),
         Function(hyperbolics.cosh, 1.5, CODY_WAITE),
         Function(hyperbolics.tanh, 1.5, CODY_WAITE),
         Function(hyperbolics.expit, 1.0, CODY_WAITE),
@@ -142,8 +142,8 @@ FUNCTIONS: dict[str, Function] = {
         Function(trigonometry.sin, 1.0, CODY_WAITE),
         Function(trigonometry.cos, 1.0, CODY_WAITE),
         Function(trigonometry.tan, 1.5, CODY_WAITE),
-        Function(inverse_trigonometry.arcsin, 1.0, FDLIBM),
-        Function(inverse_trigonometry.arccos, 1.0, FDLIBM),
+        Function(inverse_trigonometry.arcsin, 1.5, FDLIBM),
+        Function(inverse_trigonometry.arccos, 1.5, FDLIBM),
         Function(inverse_trigonometry.arctan, 1.0, MOSHIER),
         Function(inverse_trigonometry.arctan2, 1.5, MOSHIER),
         Function(inverse_hyperbolics.arcsinh, 1.5, FDLIBM),
@@ -151,7 +151,7 @@ FUNCTIONS: dict[str, Function] = {
         Function(inverse_hyperbolics.arctanh, 1.5, FDLIBM),
         Function(error_functions.erf, 1.5, LAFRAMBOISE),
         Function(error_functions.erfc, 2.0, LAFRAMBOISE),
-        Function(powers.power, 1.0, DEKKER),
+        Function(powers.power, 1.5, DEKKER),
         Function(roots.cbrt, 1.0, FDLIBM),
         Function(roots.hypot, 1.0, DEKKER),
         Function(choices.sqrt, 0.5, EXACT),

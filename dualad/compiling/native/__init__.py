@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ...extras import required
 from ..program import Program
 
-__all__ = ["is_available", "native_function"]
+__all__ = ["c_function", "is_available", "native_function"]
 
 #: Set in tests: an error while a program is compiled is raised, and nothing falls back to NumPy.
 STRICT = "DUALAD_NATIVE_STRICT"
@@ -46,3 +47,17 @@ def native_function(program: Program) -> Callable[..., Any] | None:
         if os.environ.get(STRICT):
             raise
         return None
+
+
+def c_function(program: Program, signature: str | None = None) -> Any:
+    """A program as a function of C; see `cfunc.CFunction`.
+
+    Raises:
+        ArgumentError: an operation has no native form, an argument or a result is not float64,
+            or the signature is none of those that the program can have.
+        MissingExtraError: the extra jit is not installed.
+    """
+    required("llvmlite.ir", "a function of C", "pip install 'dualad[jit]'")
+    from .cfunc import CFunction
+
+    return CFunction(program, signature)

@@ -17,6 +17,7 @@ from llvmlite import ir
 from ...engine.staged import Variable
 from ...errors import ArgumentError
 from ...extras import required
+from ..loop import Loop
 from ..program import Program
 from .emitter import F64, INT, POINTER, integer
 from .kernel import Kernel
@@ -112,8 +113,8 @@ class CFunction:
             )
         self.signature = signature or fitting[0]
         code = _Code(program, SIGNATURES[self.signature])
-        self._kept = code.kernel.constants
-        self.address = address_of(str(code.module), keep=not self._kept)
+        self._kept = code.kernel.constants, code.kernel.kept
+        self.address = address_of(str(code.module), keep=not code.kernel.constants)
         self.ctypes: Any = SIGNATURES[self.signature].c(self.address)
 
     def __repr__(self) -> str:
@@ -138,7 +139,9 @@ def _check(program: Program) -> None:
             raise ArgumentError(f"a function of C takes and gives float64, not {v.dtype}")
     for s in program.steps:
         if not is_native(s):
-            what = s.primitive.name if hasattr(s, "primitive") else s.question
+            named: Any = s
+            what = getattr(s, "question", None) or getattr(named, "primitive", named)
+            what = getattr(what, "name", what) if not isinstance(s, Loop) else "a loop"
             raise ArgumentError(f"{what} has no native form, so there is no function of C")
 
 
@@ -166,7 +169,7 @@ class _Code:
         code = b.call(
             self.kernel.function, [*self._inputs(returns), *constants, *rooms, *temporaries]
         )
-        if self.program.guards:
+        if self.kernel.guards:
             with b.if_then(b.icmp_signed(">=", code, integer(0)), likely=False):
                 for k in range(sum(v.size for v in outputs)):
                     b.store(ir.Constant(DOUBLE, math.nan), self._moved(target, k))

@@ -106,6 +106,8 @@ class Emitter:
         self.top = ir.IRBuilder(self.entry)
         #: whether the loop that is written is long enough for vector mathematics
         self.is_long = False
+        #: whether slopes of tanh are asked for, which share work with tanh itself
+        self.has_slopes = False
 
     def finish(self) -> None:
         """Let the entry block go on to the body."""
@@ -162,7 +164,8 @@ class Emitter:
         """An elementwise function by name."""
         from .elementwise import emit
 
-        return emit(self, name, args, dtype)
+        given = tuple([a[()] if isinstance(a, np.ndarray) else a for a in args])
+        return emit(self, name, given, dtype)
 
     # --- functions ---------------------------------------------------------------------------
 
@@ -197,11 +200,15 @@ class Emitter:
         function = FUNCTIONS.get(name)
         if not self.is_long or function is None:
             return None
+        return self.formula(function.formula, *args)
+
+    def formula(self, formula: Any, *args: Any) -> Any:
+        """Write a formula of real numbers in place of a call."""
         inside = arithmetic.Machine(self.builder, has_fused())
         if inside.fused:
             set.add(self.function_ir.attributes, WIDE)
         reals = [arithmetic.Real(inside, self._wide(a)) for a in args]
-        out = function.formula(*reals).value
+        out = formula(*reals).value
         return self.builder.fptrunc(out, args[0].type) if args[0].type != out.type else out
 
     # --- memory and loops --------------------------------------------------------------------
@@ -228,6 +235,16 @@ class Emitter:
             value = self.builder.zext(value, ir.IntType(8))
         place = self.builder.gep(pointer, [at], inbounds=True, source_etype=value.type)
         self.builder.store(value, place)
+
+    def table(self, kind: Any, numbers: Any) -> Any:
+        """Numbers that the code holds."""
+        values = [n if isinstance(n, float) else int(n) for n in numbers]
+        held_kind = ir.ArrayType(kind, len(values))
+        held = ir.GlobalVariable(self.module, held_kind, f"table{len(self.module.globals)}")
+        held.initializer = ir.Constant(held_kind, values)
+        held.global_constant = True
+        held.linkage = "internal"
+        return held
 
     @contextlib.contextmanager
     def loop(self, n: Any) -> Iterator[Any]:

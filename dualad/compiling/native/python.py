@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -57,10 +58,8 @@ def builtin(name: str, address: int, own: Any) -> Callable[..., Any]:
     """A built-in function by the address of its code: (own, arguments, number) -> object."""
     method = Method(name.encode(), address, FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = (
-        ctypes.py_object,
-        (ctypes.c_void_p, ctypes.py_object) + (ctypes.c_void_p,),
-    )
+    pointer = ctypes.c_void_p
+    new.restype, new.argtypes = ctypes.py_object, (pointer, ctypes.py_object, pointer)
     # CPython keeps a pointer to the method for as long as the function is there.
     _methods.append(method)
     return new(ctypes.addressof(method), own, None)
@@ -80,21 +79,22 @@ def _python(name: str) -> int:
 
 
 def _numpy(place: int) -> int:
-    from numpy._core import _multiarray_umath
-
+    core = importlib.import_module("numpy._core._multiarray_umath")
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    start = get(_multiarray_umath._ARRAY_API, None)
+    start = get(core._ARRAY_API, None)
     return ctypes.c_void_p.from_address(start + place * POINTER).value or 0
 
 
-def table(objects: Sequence[Any], data: Sequence[np.ndarray]) -> tuple[Any, ...]:
+def table(
+    objects: Sequence[Any], data: Sequence[np.ndarray], kept: Sequence[Any] = ()
+) -> tuple[Any, ...]:
     """What a native function has as its own: addresses, and what keeps them valid.
 
     The addresses are those of the functions in API, of the entries of arrays, and of objects.
     """
     addresses = [*interface(), *(a.ctypes.data for a in data), *map(id, objects)]
-    return (np.array(addresses, np.uintp), tuple(objects), tuple(data))
+    return (np.array(addresses, np.uintp), tuple(objects), tuple(data), tuple(kept))
 
 
 @functools.cache
@@ -131,7 +131,13 @@ def _arrays() -> bool:
 
 
 def _scalars() -> bool:
-    examples = [np.float64(1.25), np.int64(-7), np.float32(0.75), np.bool_(True), np.uint8(200)]
+    examples: list[Any] = [
+        np.float64(1.25),
+        np.int64(-7),
+        np.float32(0.75),
+        np.bool_(True),
+        np.uint8(200),
+    ]
     return all(
         bytes((ctypes.c_char * x.nbytes).from_address(id(x) + OBJECT)) == x.tobytes()
         and _word(x, OBJECT - 8) == id(type(x))

@@ -5,48 +5,51 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...engine.staged import Guard, Operation, Variable
+from ...engine.tree import LEAF_TREE
+from ..loop import Loop
 from ..numpy_source import Failed, NumpySource
 from ..program import Output, Program, variables_of
 from .plan import VIEWS, is_native
+from .slopes import with_slopes
 from .wrapper import function_of
 
 __all__ = ["split"]
 
 #: A kernel of fewer operations is left to NumPy.
 FEWEST = 2
-Step = Operation | Guard
-
-
-class Run:
-    """Steps that become one kernel, in place of a primitive."""
-
-    name = "kernel"
-    operator = None
-
-    def __init__(self, program: Program):
-        self.program = program
-        self.impl = function_of(program)
+#: From how many entries on an array is freed as soon as nobody reads it.
+LARGE = 1 << 14
 
 
 def split(program: Program) -> Callable[..., Any] | None:
     """The function of a program, or None where no kernel pays."""
+    program = with_slopes(program)
     native = {id(s) for s in program.steps if is_native(s)}
+    program = _without_settled(program, native)
     if len(native) == len(program.steps) and _is_whole(program):
         return function_of(program) if program.steps else None
-    stages = _stages(_with_own_views(program, native), native)
-    steps: list[Step] = []
-    kernels = 0
-    for kernel, rest in stages:
-        if sum(type(s) is Operation for s in kernel) < FEWEST:
-            rest = sorted([*kernel, *rest], key=_order(program))
-        else:
-            steps.append(_kernel_of(kernel, _asked_outside(kernel, stages, program)))
-            kernels += 1
-        steps += rest
-    if not kernels:
+    _leave_views(program, native)
+    stages = _stages(program, native)
+    if not any(_pays(kernel) for kernel, _ in stages):
         return None
-    return MixedSource(program.with_steps(steps)).function_of()
+    return Mixed(program, stages).function_of()
+
+
+def _without_settled(program: Program, native: set[int]) -> Program:
+    """Without questions about shapes that no value can change."""
+    fixed = set(program.inputs)
+    steps = []
+    for s in program.steps:
+        if isinstance(s, Guard):
+            if s.question == "shape" and s.variable in fixed:
+                continue
+        elif id(s) in native:
+            fixed.update(s.results)
+        steps.append(s)
+    return program.with_steps(steps)
 
 
 def _is_whole(program: Program) -> bool:
@@ -58,102 +61,154 @@ def _is_whole(program: Program) -> bool:
     )
 
 
-def _order(program: Program) -> Callable[[Step], int]:
-    place = {id(s): k for k, s in enumerate(program.steps)}
-    return lambda s: place.get(id(s), 0)
+def _pays(steps: list[Any]) -> bool:
+    work = sum(1 if type(s) is Operation else FEWEST for s in steps if not isinstance(s, Guard))
+    return work >= FEWEST
 
 
 # --- which steps run together ----------------------------------------------------------------
 
 
-def read_by(s: Step) -> list[Variable]:
-    """The variables that a step reads."""
-    return [s.variable] if type(s) is Guard else variables_of(s)
-
-
-def _with_own_views(program: Program, native: set[int]) -> list[Step]:
-    """The steps, where a view that NumPy reads is NumPy's: kernels would have to copy it."""
+def _leave_views(program: Program, native: set[int]) -> None:
+    """A view that NumPy reads is NumPy's: a kernel would have to copy it."""
     handed = {o.value for o in program.outputs if o.is_view} | {v for _, v in program.writes}
     for s in reversed(program.steps):
         is_view = type(s) is Operation and s.primitive.name in VIEWS
         if is_view and any(r in handed for r in s.results):
             native.discard(id(s))
         if id(s) not in native:
-            handed.update(read_by(s))
-    return list(program.steps)
+            handed.update(variables_of(s))
 
 
-def _stages(steps: list[Step], native: set[int]) -> list[tuple[list[Step], list[Step]]]:
+Stage = tuple[list[Any], list[Any]]
+
+
+def _stages(program: Program, native: set[int]) -> list[Stage]:
     """Kernels and what follows each: as few as the order of the data allows."""
     stage: dict[Variable, int] = {}
     is_kernel: dict[Variable, bool] = {}
-    found: list[tuple[list[Step], list[Step]]] = []
-    answered = 0
-    for s in steps:
+    found: list[Stage] = []
+    answered = last = 0
+    for s in program.steps:
         mine = id(s) in native
-        at = 0 if mine else answered
-        for v in read_by(s):
+        # NumPy's part keeps its order: some functions find what others left, as factors.
+        at = 0 if mine else max(answered, last)
+        for v in variables_of(s):
             if v in stage:
                 at = max(at, stage[v] + (mine and not is_kernel[v]))
         while len(found) <= at:
             found.append(([], []))
         found[at][not mine].append(s)
-        if type(s) is Guard:
+        last = last if mine else at
+        if isinstance(s, Guard) or (isinstance(s, Loop) and s.asks):
             # What follows in NumPy may raise unless the answer is what it was.
             answered = max(answered, at)
-            continue
-        for r in s.results:
+        for r in () if isinstance(s, Guard) else s.results:
             stage[r], is_kernel[r] = at, mine
     return found
-
-
-def _asked_outside(
-    kernel: list[Step], stages: list[tuple[list[Step], list[Step]]], program: Program
-) -> set[Variable]:
-    asked = set(program.results())
-    mine = set(map(id, kernel))
-    for steps in (part for stage in stages for part in stage):
-        for s in steps:
-            if id(s) not in mine:
-                asked.update(read_by(s))
-    return asked
-
-
-def _kernel_of(steps: list[Step], asked: set[Variable]) -> Operation:
-    made = [r for s in steps if type(s) is Operation for r in s.results]
-    known = set(made)
-    read = [v for s in steps for v in read_by(s) if v not in known]
-    inputs = tuple(dict.fromkeys(read))
-    results = tuple([v for v in made if v in asked])
-    outputs = tuple([Output(v) for v in results])
-    run = Run(Program(inputs, tuple(steps), outputs, None))  # type: ignore[arg-type]
-    return Operation(run, inputs, {}, results, False, False, ())
 
 
 # --- the function that calls them ------------------------------------------------------------
 
 
-class MixedSource(NumpySource):
-    """The source of a program of kernels and NumPy's functions."""
+class Mixed:
+    """The source of a function that calls kernels and programs of NumPy in turn."""
 
-    def __init__(self, program: Program):
-        self.kernels = 0
-        super().__init__(program)
-        self.helpers["Failed"] = Failed
+    def __init__(self, program: Program, stages: list[Stage]):
+        self.program = program
+        self.names = {v: f"x{k}" for k, v in enumerate(program.inputs)}
+        self.parts: dict[str, Callable[..., Any]] = {}
+        self.lines: list[str] = []
+        order = {id(s): k for k, s in enumerate(program.steps)}
+        parts: list[tuple[list[Any], bool]] = []
+        for kernel, rest in stages:
+            if _pays(kernel):
+                parts += [(kernel, True), (rest, False)]
+            else:
+                parts.append((sorted([*kernel, *rest], key=lambda s: order[id(s)]), False))
+        parts = _joined([p for p in parts if p[0]])
+        last = _last_reads(parts)
+        for k, (steps, is_kernel) in enumerate(parts):
+            self._call(k, steps, is_kernel, last)
+        self._results()
 
-    def _step(self, step: Operation | Guard) -> None:
-        if type(step) is Guard or type(step.primitive) is not Run:
-            super()._step(step)
-            return
-        self._mode(False)
-        name = f"kernel{self.kernels}"
-        self.kernels += 1
-        self.helpers[name] = step.primitive.impl
-        given = ", ".join([self.value(x) for x in step.operands])
-        for r in step.results:
-            self.names[r] = f"v{len(self.names) - len(self.program.inputs)}"
-        self._line(f"out = {name}({given})")
-        if step.primitive.program.guards:
-            self._line("if type(out) is Failed: return out")
-        if step.results:
-            self._line(f"{', '.join([self.names[r] for r in step.results])}, = out")
+    def _call(self, k: int, steps: list[Any], is_kernel: bool, last: dict[Variable, int]) -> None:
+        made = [r for s in steps if not isinstance(s, Guard) for r in s.results]
+        known = set(made)
+        read = list(dict.fromkeys(v for s in steps for v in variables_of(s) if v not in known))
+        inputs = tuple([v for v in read if v in self.names])
+        results = set(self.program.results())
+        given = [v for v in dict.fromkeys(made) if v in results or last.get(v, k) > k]
+        outputs = tuple([Output(v, not is_kernel) for v in given])
+        part = Program(inputs, tuple(steps), outputs, LEAF_TREE)
+        name = f"part{k}"
+        make = function_of if is_kernel else lambda p: NumpySource(p).function_of()
+        self.parts[name] = make(part)
+        self.lines.append(f"out = {name}({', '.join(self.names[v] for v in inputs)})")
+        self.lines.append("if type(out) is Failed: return out")
+        for v in given:
+            self.names[v] = f"v{len(self.names)}"
+        if given:
+            self.lines.append(f"{', '.join(self.names[v] for v in given)}, = out")
+        ended = [
+            self.names[v] for v in inputs if last[v] == k and v.size >= LARGE and v not in results
+        ]
+        self.lines.append(f"del {', '.join(['out', *ended])}")
+
+    def _results(self) -> None:
+        for k, v in self.program.writes:
+            self.lines.append(f"x{k}[...] = {self.names[v]}")
+        shown: set[Variable] = set()
+        leaves = []
+        for k, o in enumerate(self.program.outputs):
+            if type(o.value) is Variable:
+                leaves.append(self._leaf(o, shown))
+            else:
+                self.parts[f"c{k}"] = o.value
+                leaves.append(f"c{k}.copy()" if isinstance(o.value, np.ndarray) else f"c{k}")
+        self.lines.append(f"return ({''.join(f'{x}, ' for x in leaves)})")
+
+    def _leaf(self, o: Output, shown: set[Variable]) -> str:
+        """A result; what shares memory with an argument or another result is copied."""
+        roots = self._roots(o.value)
+        shared = bool(roots & {*self.program.inputs, *shown}) or self._is_spread(roots)
+        shown |= roots
+        name = self.names[o.value]
+        return f"{name}.copy()" if o.value.is_array and shared and not o.is_view else name
+
+    def _roots(self, v: Variable) -> set[Variable]:
+        made = {r: s for s in self.program.operations for r in s.results}
+        found, todo = {v}, [v]
+        while todo:
+            s = made.get(todo.pop())
+            new = [a for a in (() if s is None else s.aliases) if a not in found]
+            found.update(new)
+            todo += new
+        return found
+
+    def _is_spread(self, roots: set[Variable]) -> bool:
+        spread = [s for s in self.program.operations if s.primitive.name == "broadcast_to"]
+        return any(r in roots for s in spread for r in s.results)
+
+    def function_of(self) -> Callable[..., Any]:
+        """The function."""
+        inputs = ", ".join(f"x{k}" for k in range(len(self.program.inputs)))
+        text = "\n    ".join([f"def program({inputs}):", *self.lines])
+        scope: dict[str, Any] = {**self.parts, "Failed": Failed}
+        exec(compile(text, "<program>", "exec"), scope)
+        return scope["program"]
+
+
+def _joined(parts: list[tuple[list[Any], bool]]) -> list[tuple[list[Any], bool]]:
+    """Parts of NumPy that follow one another as one."""
+    out: list[tuple[list[Any], bool]] = []
+    for steps, is_kernel in parts:
+        if out and not is_kernel and not out[-1][1]:
+            out[-1] = ([*out[-1][0], *steps], False)
+        else:
+            out.append((steps, is_kernel))
+    return out
+
+
+def _last_reads(parts: list[tuple[list[Any], bool]]) -> dict[Variable, int]:
+    return {v: k for k, (steps, _) in enumerate(parts) for s in steps for v in variables_of(s)}

@@ -19,6 +19,7 @@ from . import python
 from .emitter import INT, POINTER, integer, kind_of
 from .kernel import Kernel
 from .machine import address_of, machine
+from .plan import operations_of
 
 __all__ = ["function_of"]
 
@@ -35,7 +36,7 @@ def function_of(program: Program) -> Callable[..., Any]:
     address = address_of(str(wrapper.module))
     slow = _Slow(program.inputs)
     objects = wrapper.objects(slow)
-    own = python.table(objects, wrapper.kernel.constants)
+    own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept)
     slow.fast = python.builtin("program", address, own)
     return slow.fast
 
@@ -84,24 +85,22 @@ class Wrapper:
 
     def objects(self, slow: Any) -> list[Any]:
         """The objects in the order of the table."""
-        return [slow, *(Failed(g) for g in self.program.guards), *self.kept]
+        return [slow, *(Failed(g) for g in self.kernel.guards), *self.kept]
 
     def _entry(self, k: int) -> Any:
         """An address in the table."""
         return self.b.load(self._at(self.table, 8 * k), typ=POINTER)
 
     def _object(self, x: Any) -> Any:
-        for k, known in enumerate(self.kept):
-            if known is x:
-                break
-        else:
-            k = len(self.kept)
+        places = [k for k, known in enumerate(self.kept) if known is x]
+        if not places:
+            places = [len(self.kept)]
             self.kept.append(x)
-        return self._entry(self._first + k)
+        return self._entry(self._first + places[0])
 
     @property
     def _first(self) -> int:
-        return self._failures + len(self.program.guards)
+        return self._failures + len(self.kernel.guards)
 
     @property
     def _failures(self) -> int:
@@ -241,7 +240,7 @@ class Wrapper:
         return held, places
 
     def _run(self, arguments: list[Any]) -> Any:
-        sizes = [v.size for s in self.program.operations for v in s.results]
+        sizes = [v.size for s in operations_of(self.program.steps) for v in s.results]
         state = None
         if max(sizes, default=0) >= LONG:
             state = self._call("PyEval_SaveThread", POINTER)
@@ -252,7 +251,7 @@ class Wrapper:
 
     def _answer(self, code: Any) -> None:
         """Give a Failed where a guard does not hold."""
-        if not self.program.guards:
+        if not self.kernel.guards:
             return
         b = self.b
         told = self.function.append_basic_block("told")

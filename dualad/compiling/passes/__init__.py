@@ -8,8 +8,9 @@ into 0.0 (`slices`).
 
 from __future__ import annotations
 
+from .constants import private_arrays
 from .dead_code import without_dead_code
 from .parts import simplified
 from .repetition import without_repetition
 
-__all__ = ["simplified", "without_dead_code", "without_repetition"]
+__all__ = ["private_arrays", "simplified", "without_dead_code", "without_repetition"]

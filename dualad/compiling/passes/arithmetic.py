@@ -13,7 +13,7 @@ import numpy as np
 from ...engine.primitive import PRIMITIVES
 from ...engine.staged import Operation, Variable
 from .constants import is_elementwise
-from .rewriting import Known, Made
+from .rewriting import Known, Made, Rules
 
 __all__ = ["ARITHMETIC", "applied"]
 
@@ -52,18 +52,14 @@ def stands_for(x: Any, result: Variable) -> bool:
     return (
         type(x) is Variable
         and (x.shape, x.dtype, x.is_array) == (result.shape, result.dtype, result.is_array)
-        and x.contiguous >= result.contiguous
+        and x.contiguous == result.contiguous
     )
 
 
 def without_neutral(operation: Operation, made: Made) -> Known | None:
     """x * 1, x / 1, x - 0 and x + -0.0 are x."""
-    if not is_float(operation) or len(operation.operands) != 2:
-        return None
     (a, b), name, result = operation.operands, operation.primitive.name, operation.results[0]
-    neutral = {"multiply": 1.0, "divide": 1.0, "subtract": 0.0, "add": -0.0}.get(name)
-    if neutral is None:
-        return None
+    neutral = {"multiply": 1.0, "divide": 1.0, "subtract": 0.0, "add": -0.0}[name]
     if is_number(b, neutral) and stands_for(a, result):
         return Known(a)
     if name in ("multiply", "add") and is_number(a, neutral) and stands_for(b, result):
@@ -73,8 +69,6 @@ def without_neutral(operation: Operation, made: Made) -> Known | None:
 
 def sign_by_negative(operation: Operation, made: Made) -> Operation | None:
     """x * -1 is -x."""
-    if not is_float(operation) or operation.primitive.name not in ("multiply", "divide"):
-        return None
     a, b = operation.operands
     if is_number(b, -1.0) and stands_for(a, operation.results[0]):
         return applied("negative", operation, a)
@@ -92,10 +86,8 @@ def negated(x: Any, made: Made) -> Any:
     return maker.operands[0]
 
 
-def signs_in_sums(operation: Operation, made: Made) -> Operation | Known | None:
+def signs_in_sums(operation: Operation, made: Made) -> Operation | list[Operation] | Known | None:
     """x + -y is x - y, -x + y is y - x, x - -y is x + y, and - -x is x."""
-    if not is_float(operation):
-        return None
     name, operands = operation.primitive.name, operation.operands
     if name == "negative":
         inner = negated(operands[0], made)
@@ -130,13 +122,8 @@ def sign_of_product_in_sum(operation: Operation, made: Made) -> list[Operation] 
     return None
 
 
-WITH_NUMBERS = (np.add, np.subtract, np.multiply, np.divide)
-
-
 def number_as_float(operation: Operation, made: Made) -> Operation | None:
     """A whole number among floats is one of them, as NumPy would make it."""
-    if not is_float(operation) or operation.primitive.impl not in WITH_NUMBERS:
-        return None
     if not any(type(x) is int for x in operation.operands):
         return None
     return operation._replace(
@@ -147,8 +134,11 @@ def number_as_float(operation: Operation, made: Made) -> Operation | None:
 def scaled(x: Any, made: Made) -> tuple[float, Any, Variable] | None:
     """(c, x, the product) of a variable that is c times x, for a number c."""
     maker = made.get(x) if type(x) is Variable else None
-    if maker is None or maker.primitive.name != "multiply" or not is_float(maker):
+    if maker is None or maker.primitive.name not in ("multiply", "add") or not is_float(maker):
         return None
+    if maker.primitive.name == "add":  # y + y
+        y = maker.operands[0]
+        return (2.0, y, x) if y is maker.operands[1] and stands_for(y, x) else None
     for c, y in (maker.operands, maker.operands[::-1]):
         if is_finite(c) and stands_for(y, x):
             return float(c), y, x
@@ -157,17 +147,13 @@ def scaled(x: Any, made: Made) -> tuple[float, Any, Variable] | None:
 
 def is_finite(x: Any) -> bool:
     """Whether an operand is a number that is finite and not zero."""
-    return (
-        isinstance(x, (int, float, np.floating, np.integer))
-        and not isinstance(x, bool)
-        and 0 < abs(x) < np.inf
-    )
+    if isinstance(x, bool) or not isinstance(x, (int, float, np.floating, np.integer)):
+        return False
+    return 0.0 < abs(float(x)) < np.inf
 
 
 def signs_of_factors(operation: Operation, made: Made) -> Operation | list[Operation] | None:
     """-(c * x) is -c * x; a factor's sign becomes that of the product, where sums take it in."""
-    if not is_float(operation):
-        return None
     name, operands, result = operation.primitive.name, operation.operands, operation.results[0]
     if name == "negative":
         found = scaled(operands[0], made)
@@ -189,8 +175,6 @@ def signs_of_factors(operation: Operation, made: Made) -> Operation | list[Opera
 
 def product_of_numbers(operation: Operation, made: Made) -> Operation | None:
     """(x * a) * b is x * (a * b), unless only the one or the other would overflow or vanish."""
-    if operation.primitive.name != "multiply" or not is_float(operation):
-        return None
     for b, x in (operation.operands, operation.operands[::-1]):
         if not is_finite(b) or (found := scaled(x, made)) is None:
             continue
@@ -205,8 +189,6 @@ def product_of_numbers(operation: Operation, made: Made) -> Operation | None:
 
 def quotient_by_square_of_cosh(operation: Operation, made: Made) -> Operation | None:
     """x * (1 / y) is x / y where y is at least 1, as in the slope of tanh."""
-    if operation.primitive.name != "multiply" or not is_float(operation):
-        return None
     for x, slope in (operation.operands, operation.operands[::-1]):
         maker = made.get(slope) if type(slope) is Variable else None
         if maker is None or maker.primitive.name != "divide" or made.uses[slope] != 1:
@@ -223,8 +205,6 @@ def quotient_by_square_of_cosh(operation: Operation, made: Made) -> Operation | 
 
 def small_powers(operation: Operation, made: Made) -> Operation | list[Operation] | None:
     """x**2, x**3 and x**4 are products."""
-    if operation.primitive.impl is not np.power or not is_float(operation):
-        return None
     x, n = operation.operands
     result = operation.results[0]
     if type(x) is not Variable or not any(is_number(n, k) for k in (2.0, 3.0, 4.0)):
@@ -240,7 +220,7 @@ def small_powers(operation: Operation, made: Made) -> Operation | list[Operation
 
 def product_of_scalars(operation: Operation, made: Made) -> Operation | None:
     """Of NumPy's scalars an operator is quicker than a function: x * x, and x + x for 2 * x."""
-    if operation.results[0].is_array or not is_float(operation):
+    if operation.results[0].is_array:
         return None
     name, operands = operation.primitive.name, operation.operands
     if name == "square":
@@ -252,7 +232,21 @@ def product_of_scalars(operation: Operation, made: Made) -> Operation | None:
     return None
 
 
-ARITHMETIC = (
-    number_as_float, without_neutral, sign_by_negative, signs_in_sums, signs_of_factors,
-    product_of_numbers, quotient_by_square_of_cosh, small_powers, product_of_scalars,
+PRODUCT = (
+    number_as_float, without_neutral, sign_by_negative, signs_of_factors, product_of_numbers,
+    quotient_by_square_of_cosh, product_of_scalars,
 )  # fmt: skip
+SUM = (number_as_float, without_neutral, signs_in_sums)
+ARITHMETIC = Rules(
+    {
+        "multiply": PRODUCT,
+        "divide": (number_as_float, without_neutral, sign_by_negative),
+        "add": SUM,
+        "subtract": SUM,
+        "negative": (signs_in_sums, signs_of_factors),
+        "square": (product_of_scalars,),
+        "power": (small_powers,),
+        "polynomial_power": (small_powers,),
+    },
+    is_float,
+)

@@ -10,7 +10,7 @@ from ...engine.primitive import PRIMITIVES
 from ...engine.staged import Operation, Variable
 from .arithmetic import stands_for
 from .constants import is_elementwise
-from .rewriting import Known, Made
+from .rewriting import Known, Made, Rules
 
 __all__ = ["ARRANGEMENT"]
 
@@ -26,8 +26,6 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 def reshape_once(operation: Operation, made: Made) -> Operation | Known | None:
     """A reshape of a reshape is one; one to the same shape is none."""
-    if operation.primitive.name != "reshape":
-        return None
     (x,), shape = operation.operands, operation.params["shape"]
     if type(x) is Variable and x.shape == shape and stands_for(x, operation.results[0]):
         return Known(x)
@@ -39,8 +37,6 @@ def reshape_once(operation: Operation, made: Made) -> Operation | Known | None:
 
 def transpose_once(operation: Operation, made: Made) -> Operation | Known | None:
     """A transpose of a transpose is one; one that moves nothing is none."""
-    if operation.primitive.name != "transpose":
-        return None
     (x,), axes = operation.operands, operation.params["axes"]
     if axes == tuple(range(len(axes))) and stands_for(x, operation.results[0]):
         return Known(x)
@@ -55,12 +51,10 @@ def transpose_once(operation: Operation, made: Made) -> Operation | Known | None
 
 def broadcast_by_operand(operation: Operation, made: Made) -> Operation | None:
     """An operand is not broadcast first where another one has the shape of the result."""
-    if not is_elementwise(operation):
-        return None
     operands = list(operation.operands)
     for k, x in enumerate(operands):
         inner = _maker(x, made, "broadcast_to")
-        if inner is not None:
+        if inner is not None and is_elementwise(operation):
             source = inner.operands[0]
             shapes = [_shape(source if n == k else b) for n, b in enumerate(operands)]
             if np.broadcast_shapes(*shapes) == operation.results[0].shape:
@@ -71,8 +65,6 @@ def broadcast_by_operand(operation: Operation, made: Made) -> Operation | None:
 
 def scatter_as_reshape(operation: Operation, made: Made) -> Operation | None:
     """Zeros with all entries filled in are the values in another shape."""
-    if operation.primitive.name != "scatter_add":
-        return None
     index = operation.params["index"]
     if not all(k is None or k is Ellipsis or _is_full(k) for k in index):
         return None
@@ -87,4 +79,11 @@ def _is_full(k: Any) -> bool:
     return type(k) is slice and k == slice(None)
 
 
-ARRANGEMENT = (reshape_once, transpose_once, broadcast_by_operand, scatter_as_reshape)
+ARRANGEMENT = Rules(
+    {
+        "reshape": (reshape_once,),
+        "transpose": (transpose_once,),
+        "scatter_add": (scatter_as_reshape,),
+        "": (broadcast_by_operand,),
+    }
+)

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...engine.staged import Operation, Variable
 from ..program import Program, variables_of
-from .rewriting import Known, Made, Rule
+from .rewriting import Known, Made, Rules
 
-__all__ = ["constants_of", "is_elementwise", "uniform"]
+__all__ = ["constants_of", "is_elementwise", "private_arrays", "uniform"]
 
 
 def is_elementwise(operation: Operation) -> bool:
@@ -48,7 +48,7 @@ def uniform(a: Any) -> Any:
     return first
 
 
-def private(program: Program) -> set[int]:
+def private_arrays(program: Program) -> set[int]:
     """The arrays, by identity, that nobody but the program refers to, or that nobody can write."""
     counts = Counter(id(a) for s in program.operations for a in _arrays(s))
     found: set[int] = set()
@@ -74,9 +74,9 @@ def _arrays(s: Operation) -> Iterator[np.ndarray]:
 EXTRA = 3
 
 
-def constants_of(program: Program) -> tuple[Rule, ...]:
-    """The rules for the constants of a program."""
-    known = private(program)
+def constants_of(private: set[int]) -> Rules:
+    """The rules for constants, of which nobody else can write to the private ones."""
+    known = set(private)
 
     def scalar_for_uniform(operation: Operation, made: Made) -> Operation | None:
         """An array of one value becomes a scalar where others have the shape of the result."""
@@ -94,9 +94,9 @@ def constants_of(program: Program) -> tuple[Rule, ...]:
 
     def folded(operation: Operation, made: Made) -> Known | None:
         """An operation on constants alone is a constant."""
-        if not is_elementwise(operation) and operation.primitive.name not in ARRANGING:
-            return None
         if variables_of(operation):
+            return None
+        if not is_elementwise(operation) and operation.primitive.name not in ARRANGING:
             return None
         if not all(id(x) in known for x in operation.operands if isinstance(x, np.ndarray)):
             return None
@@ -107,7 +107,17 @@ def constants_of(program: Program) -> tuple[Rule, ...]:
         return Known(value)
 
     kept: list[Any] = []
-    return scalar_for_uniform, folded
+    return Rules({"": (scalar_for_uniform, folded)}, reads_arrays)
+
+
+def reads_arrays(operation: Operation) -> bool:
+    """Whether an operation may read constants alone, or constants that are arrays."""
+    first = True
+    for x in operation.operands:
+        if type(x) is np.ndarray:
+            return True
+        first = first and type(x) is not Variable
+    return first
 
 
 ARRANGING = ("reshape", "transpose", "broadcast_to", "getitem")

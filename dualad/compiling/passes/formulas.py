@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.primitive import PRIMITIVES
 from ...engine.staged import Operation, Variable
-from .rewriting import Made
+from .rewriting import Made, Rules
 
 __all__ = ["FORMULAS"]
 
@@ -52,4 +52,4 @@ def by_functions(operation: Operation, made: Made) -> list[Operation] | None:
     return [*found[:-1], found[-1]._replace(results=operation.results)]
 
 
-FORMULAS = (by_functions,)
+FORMULAS = Rules({"": (by_functions,)}, lambda s: hasattr(s.primitive.impl, "text"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...engine.staged import Guard, Operation, Variable
 from ..program import Program, is_basic
 
-__all__ = ["keeps_nan", "without_implied_guards"]
+__all__ = ["keeps_nan", "without_implied_guards", "without_known_shapes"]
 
 #: Operations of which every entry of an operand reaches the result, and a NaN stays one.
 KEEPING = frozenset(
@@ -17,6 +17,24 @@ KEEPING = frozenset(
     "exp2 sin cos tan sinh cosh tanh arctan arcsinh reciprocal absolute conjugate "
     "reshape transpose sum_axes concatenate stack broadcast_to".split()
 )
+
+
+#: Composite operations whose results have shapes that follow from those of the operands.
+SHAPED = frozenset(
+    "max min gram prod cumprod cholesky solve solve_again triangular_inverse".split()
+)
+
+
+def without_known_shapes(program: Program) -> Program:
+    """Without the questions about shapes that do not depend on values."""
+    made = {r: s.primitive.name for s in program.operations for r in s.results}
+    return program.with_steps(
+        [
+            s for s in program.steps
+            if not (isinstance(s, Guard) and s.question == "shape"
+                    and made.get(s.variable) in SHAPED)
+        ]
+    )  # fmt: skip
 
 
 def keeps_nan(operation: Operation) -> bool:

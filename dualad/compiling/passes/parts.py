@@ -11,10 +11,10 @@ from ..loop import Loop
 from ..program import Output, Program, variables_of
 from .arithmetic import ARITHMETIC
 from .arrangement import ARRANGEMENT
-from .constants import constants_of
+from .constants import constants_of, private_arrays
 from .dead_code import without_dead_code
 from .formulas import FORMULAS
-from .guards import without_implied_guards
+from .guards import without_implied_guards, without_known_shapes
 from .reads_first import reads_first
 from .repetition import without_repetition
 from .rewriting import outputs_by, renamed, rewritten
@@ -23,24 +23,35 @@ from .slices import summed_by_slices
 __all__ = ["simplified"]
 
 
-def simplified(program: Program) -> Program:
-    """The program after all passes."""
+def simplified(program: Program, private: set[int] | None = None) -> Program:
+    """The program after all passes.
+
+    `private` are the arrays that nobody else can write to, of the program as it was traced, where
+    this is not that program itself.
+    """
+    known = private_arrays(program) if private is None else private
     if not any(isinstance(s, Loop) for s in program.steps):
-        return _straight(program)
-    return without_dead_code(_by_parts(without_dead_code(program)))
+        return _straight(program, known)
+    return without_dead_code(_by_parts(without_dead_code(program), known))
 
 
-def _straight(program: Program) -> Program:
-    program = rewritten(program, *FORMULAS, *constants_of(program))
-    for _ in range(2):  # what the first round has found may be used once after it
-        program = without_dead_code(without_repetition(program))
-        program = rewritten(program, *ARITHMETIC, *ARRANGEMENT)
+#: From how many steps a program is rewritten once, and not twice.
+LONG = 1000
+
+
+def _straight(program: Program, known: set[int]) -> Program:
+    program = without_known_shapes(program)
+    program = rewritten(program, FORMULAS, constants_of(known), ARITHMETIC, ARRANGEMENT)
     program = without_dead_code(without_repetition(program))
-    program = without_dead_code(summed_by_slices(program))
-    return without_dead_code(without_implied_guards(without_repetition(program)))
+    if any(s.primitive.name == "scatter_add" for s in program.operations):
+        program = summed_by_slices(program)
+    if len(program.steps) < LONG:  # what the first round has found may be used once after it
+        program = rewritten(program, ARITHMETIC, ARRANGEMENT)
+    program = without_dead_code(without_repetition(program))
+    return without_dead_code(without_implied_guards(program))
 
 
-def _by_parts(program: Program) -> Program:
+def _by_parts(program: Program, known: set[int]) -> Program:
     """Straight parts, and the bodies of loops, each as a program of its own."""
     steps = list(program.steps)
     needed = _needed_after(steps, program.results())
@@ -49,7 +60,7 @@ def _by_parts(program: Program) -> Program:
     k = 0
     while k < len(steps):
         if isinstance(steps[k], Loop):
-            out.append(_loop(_renamed(steps[k], same)))
+            out.append(_loop(_renamed(steps[k], same), known))
             k += 1
             continue
         end = k
@@ -59,7 +70,7 @@ def _by_parts(program: Program) -> Program:
         part = [s for s in part if s is not None]
         made = {r for s in part if isinstance(s, Operation) for r in s.results}
         wanted = [v for v in made if v in needed[end]]
-        short, values = _part(part, wanted)
+        short, values = _part(part, wanted, known)
         out += short
         same.update({v: new for v, new in zip(wanted, values, strict=True) if new is not v})
         k = end
@@ -80,23 +91,25 @@ def _needed_after(steps: list[Any], wanted: Iterable[Variable]) -> dict[int, set
     return found
 
 
-def _part(steps: Sequence[Any], wanted: Sequence[Variable]) -> tuple[list[Any], list[Any]]:
+def _part(
+    steps: Sequence[Any], wanted: Sequence[Variable], known: set[int]
+) -> tuple[list[Any], list[Any]]:
     """Straight steps after the passes, and what stands for the variables that are wanted."""
     made = {r for s in steps if isinstance(s, Operation) for r in s.results}
     inputs = dict.fromkeys(v for s in steps for v in variables_of(s) if v not in made)
     outputs = tuple([Output(v) for v in wanted])
-    program = _straight(Program(tuple(inputs), tuple(steps), outputs, LEAF_TREE))
+    program = _straight(Program(tuple(inputs), tuple(steps), outputs, LEAF_TREE), known)
     return list(program.steps), [o.value for o in program.outputs]
 
 
-def _loop(loop: Loop) -> Loop:
+def _loop(loop: Loop, known: set[int]) -> Loop:
     """A loop with its body after the passes."""
     wanted = dict.fromkeys(
         [c.update for c in loop.carries]
         + [s.inside for s in loop.saves]
         + [v for _, v in loop.finals]
     )
-    body, values = _part(loop.body, list(wanted))
+    body, values = _part(loop.body, list(wanted), known)
     same = dict(zip(wanted, values, strict=True))
     if not all(type(v) is Variable for v in values):
         return loop  # a value that turned out to be a constant: rare, and left as it is

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ...engine.staged import Guard, Operation, Variable
 from ..program import Output, Program, variables_of
 
-__all__ = ["Known", "Made", "Rule", "outputs_by", "renamed", "rewritten"]
+__all__ = ["Known", "Made", "Rule", "Rules", "outputs_by", "renamed", "rewritten"]
 
 
 class Known(NamedTuple):
@@ -33,7 +33,20 @@ class Made(dict[Variable, Operation]):
 Rule = Callable[[Operation, Made], Operation | list[Operation] | Known | None]
 
 
-def rewritten(program: Program, *rules: Rule) -> Program:
+class Rules(NamedTuple):
+    """Rules by the name of the primitive that they look at; "" stands for all of them."""
+
+    by_name: dict[str, tuple[Rule, ...]]
+    #: what an operation must be before they are asked
+    applies: Callable[[Operation], bool] = lambda operation: True
+
+    def of(self, operation: Operation) -> tuple[Rule, ...]:
+        """The rules that may have something to say about an operation."""
+        found = self.by_name.get(operation.primitive.name) or self.by_name.get("", ())
+        return found if found and self.applies(operation) else ()
+
+
+def rewritten(program: Program, *rules: Rules) -> Program:
     """The program after the rules, each applied as long as it finds something."""
     same: dict[Variable, Any] = {}
     made = Made(program)
@@ -45,6 +58,7 @@ def rewritten(program: Program, *rules: Rule) -> Program:
             if type(known) is Variable:  # a constant answers as it did
                 steps.append(s._replace(variable=known))
             continue
+        assert isinstance(s, Operation)  # loops go through the passes part by part
         todo = [renamed(s, same)]
         while todo:
             operation = todo.pop(0)
@@ -65,21 +79,25 @@ def rewritten(program: Program, *rules: Rule) -> Program:
     )  # fmt: skip
 
 
-def _applied(rules: tuple[Rule, ...], operation: Operation, made: Made) -> Any:
+def _applied(rules: tuple[Rules, ...], operation: Operation, made: Made) -> Any:
     """The last of what the rules make of an operation."""
     found: Any = None
     while len(operation.results) == 1:
-        for rule in rules:
-            new = rule(operation, made)
-            if new is not None:
-                break
-        else:
+        new = next(_findings(rules, operation, made), None)
+        if new is None:
             break
         found = new
         if type(new) is not Operation:
             break
         operation = new
     return found
+
+
+def _findings(rules: tuple[Rules, ...], operation: Operation, made: Made) -> Iterator[Any]:
+    for table in rules:
+        for rule in table.of(operation):
+            if (new := rule(operation, made)) is not None:
+                yield new
 
 
 def outputs_by(program: Program, same: dict[Variable, Any]) -> tuple[Output, ...]:

@@ -15,7 +15,7 @@ from ...engine.primitive import Opaque
 from ...engine.staged import Operation, Variable
 from ..program import Program, is_basic
 from .arithmetic import applied
-from .rewriting import Made, rewritten
+from .rewriting import Made, Rules, rewritten
 
 __all__ = ["ADD_AT_SLICE", "summed_by_slices"]
 
@@ -38,8 +38,6 @@ def summed_by_slices(program: Program) -> Program:
         return maker if maker is not None and maker.primitive.name == "scatter_add" else None
 
     def sums(operation: Operation, made: Made) -> Any:
-        if operation.primitive.name != "add":
-            return None
         (a, b), result = operation.operands, operation.results[0]
         if not all(type(x) is Variable and x.dtype == result.dtype for x in (a, b)):
             return None
@@ -60,7 +58,7 @@ def summed_by_slices(program: Program) -> Program:
             True, operation.quiet, (),
         )  # fmt: skip
 
-    return rewritten(program, sums)
+    return rewritten(program, Rules({"add": (sums,)}))
 
 
 def _index(scatter: Operation) -> Any:

@@ -22,7 +22,8 @@ from ...engine.traced import Spec, TracedArray, raw
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
 from ..dropin import drop_in, is_tracked, matrix, operand
-from ..eigen import eig, smooth_eig, ties
+from ..eigen import eig, smooth_eig
+from ..gaps import ties
 from ..linalg import adjoint
 from .equations import sylvester
 

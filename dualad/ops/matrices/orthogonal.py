@@ -17,8 +17,9 @@ from ...engine.primitive import Composite, Opaque
 from ...engine.traced import raw
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, matrix, operand
-from ..eigen import smooth_eig, ties
+from ..eigen import smooth_eig
 from ..factorizations import qr_rule
+from ..gaps import ties
 from ..linalg import adjoint, diagonal_of, real_dtype
 from ..products import conj
 

@@ -17,7 +17,8 @@ from ...engine.primitive import Opaque
 from ...engine.traced import raw
 from ...errors import NotDifferentiableError
 from ..dropin import drop_in, matrix, operand
-from ..eigen import _eigh_given, adapted, direction_at_ties, smooth_eig, ties
+from ..eigen import _eigh_given, adapted, direction_at_ties, smooth_eig
+from ..gaps import ties
 from ..linalg import adjoint
 from ..products import conj
 from ..solve import inverse_for

@@ -45,6 +45,9 @@ def scaled(result: Sensitivities, kind: str | bool = "p") -> np.ndarray:
         kind: "p": times the parameter, in the unit of the output; "y": divided by the output;
             "elasticity": both, without a unit; "u": times the standard uncertainty of the
             parameter (0 where none is given); "none": as they are.
+
+    Raises:
+        SensitivityError: the kind is unknown, or "u" and there is no uncertainty at all.
     """
     kind = kind_of(kind)
     if kind == "none":
@@ -52,6 +55,11 @@ def scaled(result: Sensitivities, kind: str | bool = "p") -> np.ndarray:
     if kind == "p":
         return result.jacobian * result.parameters.vector()
     if kind == "u":
+        if all(p.u is None for _, p in result.parameters.details()):
+            raise SensitivityError(
+                f"no parameter has an uncertainty to scale by: give Parameter(value, u=...) for "
+                f"{', '.join(result.parameters)}"
+            )
         return result.jacobian * result.parameters.u
     factor = result.parameters.vector() if kind == "elasticity" else 1.0
     return result.jacobian * factor / _divisor(result)
@@ -74,12 +82,21 @@ def elasticity(result: Sensitivities, zero: str | float = "nan") -> np.ndarray:
         return result.jacobian * result.parameters.vector() / y[..., np.newaxis]
     if zero not in ("nan", "raise"):
         raise SensitivityError(f"zero must be 'nan', 'raise' or a positive number, got {zero!r}")
-    if zeros:
-        count = int((result.values == 0).sum())
-        note = f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN"
+    for note in zero_notes(result):
         if note not in result.warnings:
             result.warnings.append(note)
     return scaled(result, "elasticity")
+
+
+def zero_notes(result: Sensitivities) -> list[str]:
+    """What there is to say of outputs that are 0, where they are divided by."""
+    zeros = _zeros(result)
+    if not zeros:
+        return []
+    count = int((result.values == 0).sum())
+    if count == 1:
+        return [f"1 value of {zeros[0]} is 0: its elasticity is NaN"]
+    return [f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN"]
 
 
 def _zeros(result: Sensitivities) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
 
 import numpy as np
 
 from ..ensembles import Ensemble, ensemble
 from ..ensembles.problem import Problem
+from ..ensembles.tables import members_table
 from ..errors import ParameterError, unknown_name
 from ..functions.sampling import ParameterSets, sample
 from ..model_file import ModelFile, load
@@ -71,30 +71,11 @@ def _written(args: argparse.Namespace, found: Ensemble) -> str:
     for name in args.outputs or ():
         found.output_index(name)
     if args.format == "json":
-        return json.dumps({"columns": list(_members(args, found).columns),
-                           "rows": plain(_members(args, found).rows)}, indent=1)  # fmt: skip
+        table = members_table(found, args.outputs or None)
+        return json.dumps({"columns": list(table.columns), "rows": plain(table.rows)}, indent=1)
     if args.format == "csv":
-        return as_text(_members(args, found), "csv")
+        return as_text(members_table(found, args.outputs or None), "csv")
     table = found.summary()
     rows = [row for row in table if args.outputs is None or row["output"] in args.outputs]
     kept = Table(table.columns, [tuple(r.values()) for r in rows], table.title, table.notes)
     return as_text(kept, args.format)
-
-
-def _members(args: argparse.Namespace, found: Ensemble) -> Table:
-    """One row a member (and time): its set, its outputs, their derivatives, its error."""
-    outputs = args.outputs or list(found.outputs)
-    at, m, k = [found.output_index(name) for name in outputs], len(found.outputs), found.parameters
-    values = found.values.reshape(len(found), -1, m)
-    slopes = found.jacobian.reshape(len(found), -1, m, len(k))
-    errors = {failure.index: failure.error for failure in found.failed}
-    times = found.t
-    head = ["member", *found.sets.names, *([] if times is None else ["t"]), *outputs]
-    marks = [f"d{name}/d{p}" for name in outputs for p in k]
-    rows: list[tuple[Any, ...]] = []
-    for i, r in np.ndindex(values.shape[:2]):
-        time = () if times is None else (float(times[r]),)
-        own = (i, *found.sets.values[i].tolist(), *time)
-        found_values = (*values[i, r, at].tolist(), *slopes[i, r, at].reshape(-1).tolist())
-        rows.append((*own, *found_values, errors.get(i, "")))
-    return Table([*head, *marks, "error"], rows)

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit, and print the estimates."""
     model = load(args.model, {2: "model"})
     picture = checked_paths(args)
-    asked = question(posed(model, args, progress=True), lambda given: data_of(model, args, given))
+    asked = question(posed(model, args), lambda given: data_of(model, args, given))
     if picture is not None and asked.finer is None:
         raise SensitivityError("a picture of a fit is drawn over t or one x: this model has none")
     with said_warnings():
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             asked.model, asked.problem.parameters, asked.seen, x=asked.x, sigma=asked.sigma,
             wrt=args.wrt, loss=args.loss, missing="drop",
             bounds="from parameters" if args.bounds == "parameters" else None,
-            start="values" if args.starts is None else args.starts,
+            start="values" if args.starts is None else args.starts, progress=True,
         )  # fmt: skip
         put(args, _shown(args, found))
         if args.save is not None:

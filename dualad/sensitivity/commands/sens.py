@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..model_file import ModelFile, load
 from ..plot import save_time_courses
@@ -112,7 +111,7 @@ def _draw(result: Sensitivities, picture: Path, name: str) -> None:
 
 def _checked(args: argparse.Namespace, result: Sensitivities) -> int:
     """Compare with an independent method; the rows that differ are shown."""
-    found: Any = result.check()
+    found = result.check(progress=True)
     assert isinstance(found, Check)
     bad = found.failed()
     tell(args, f"check: {found.title}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import math
 import sys
@@ -55,11 +53,7 @@ def tell(args: Any, line: str) -> None:
 def as_text(table: Table, form: str) -> str:
     """A table in the format of the command line."""
     if form == "csv":
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(table.columns)
-        writer.writerows(table.rows)
-        return out.getvalue()
+        return table.render("csv")
     if form == "json":
         return json.dumps({"rows": plain(list(table)), "notes": table.notes}, indent=1)
     return table.render("markdown" if form == "md" else "text")

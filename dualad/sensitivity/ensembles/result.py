@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
-from ..extras import extra
 from ..functions.sampling import ParameterSets
 from ..parameters.parameters import Parameters
+from ..results.export import write
 from ..results.result import Sensitivities, TimeSensitivities
 from ..results.storage import parameters_of, parameters_record
 from ..results.tabular import Table
@@ -207,39 +207,26 @@ class Ensemble:
 
     def summary(self) -> Table:
         """Mean, spread and quantiles of each output, at each time."""
-        low, middle, high = (a.reshape(-1) for a in self.quantiles((0.025, 0.5, 0.975)))
-        numbers = zip(
-            self.mean().reshape(-1), self.std().reshape(-1), low, middle, high, strict=True
-        )
-        rows = [(*self._label(i), *map(float, x)) for i, x in enumerate(numbers)]
-        head = ["output"] if self.t is None else ["t", "output"]
-        title = f"{int(self.ok.sum())} of {len(self)} members"
-        notes = [f"member {f.index} failed: {f.error}" for f in self.failed[:5]]
-        return Table([*head, "mean", "sd", "2.5 %", "median", "97.5 %"], rows, title, notes)
+        from .tables import summary_table
 
-    def _label(self, flat: int) -> tuple[Any, ...]:
-        n = len(self.outputs)
-        name = self.outputs[flat % n]
-        return (name,) if self.t is None else (float(self.t[flat // n]), name)
+        return summary_table(self)
 
     # --- tables and files
 
+    def _repr_html_(self) -> str:
+        return self.summary().render("html")
+
     def to_dataframe(self) -> Any:
         """A DataFrame with a row a member (and time): parameters, outputs, derivatives, error."""
-        frame = extra("pandas").DataFrame
-        rows, m = [], len(self.outputs)
-        values = self.values.reshape(len(self), -1, m)
-        slopes = self.jacobian.reshape(len(self), -1, m, len(self.parameters))
-        for i, r in np.ndindex(values.shape[:2]):
-            row: dict[str, Any] = {"member": i, **self.sets[i]}
-            if self.t is not None:
-                row["t"] = float(self.t[r])
-            row |= dict(zip(self.outputs, values[i, r].tolist(), strict=True))
-            for o, p in np.ndindex(slopes.shape[2:]):
-                row[f"d{self.outputs[o]}/d{self.parameters[p]}"] = float(slopes[i, r, o, p])
-            row["error"] = self._errors.get(i, "")
-            rows.append(row)
-        return frame(rows)
+        from .tables import members_table
+
+        return members_table(self).to_dataframe()
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The same as CSV, with all digits: written to a file, if a path is given."""
+        from .tables import members_table
+
+        return write(members_table(self).render("csv"), path)
 
     def to_xarray(self) -> Any:
         """A Dataset with the dimensions member, (time,) output, parameter."""
@@ -259,6 +246,10 @@ class Ensemble:
             "ok": (["member"], self.ok),
         }
         data |= {f"set_{n}": (["member"], self.sets.column(n)) for n in self.sets.names}
+        units = {} if self.template is None else self.template.units
+        of = [self.base.parameter(n).unit or "" for n in self.parameters]
+        coords["output_unit"] = ("output", [units.get(n, "") for n in self.outputs])
+        coords["parameter_unit"] = ("parameter", of)
         return xarray.Dataset(data, coords)
 
     def save(self, path: str | Path) -> Path:

@@ -17,6 +17,8 @@ from ..errors import (
 )
 from ..notices import warn
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import units_by_name
+from ..progress import Line
 from ..results.sensitivities import Sensitivities
 from .fit_result import FitResult
 from .fit_uncertainty import FitUncertainty, fit_uncertainty
@@ -50,6 +52,7 @@ def fit(
     seed: int = 0,
     f_scale: float = 1.0,
     units: Mapping[str, str] | str | None = None,
+    progress: bool = False,
     **least_squares: Any,
 ) -> FitResult:
     """The parameters that fit a model to data by least squares, with their uncertainties.
@@ -81,6 +84,7 @@ def fit(
         seed: of the drawn starts.
         f_scale: the residual, in units of sigma, beyond which the loss takes it for an outlier.
         units: of the outputs, by name or one for all.
+        progress: show on a terminal how far a long fit has come.
         least_squares: further options of `scipy.optimize.least_squares`.
 
     Raises:
@@ -114,11 +118,12 @@ def fit(
     problem = LeastSquares(
         predictor, seen, free, bounds_of(free, bounds), loss, float(f_scale)
     )  # fmt: skip
-    if seen.own:
-        problem, estimate = reweighed(problem, starts, method, least_squares)
-        seen = problem.seen
-    else:
-        estimate = best_of(problem, starts, method, least_squares)
+    with Line(progress) as problem.line:
+        if seen.own:
+            problem, estimate = reweighed(problem, starts, method, least_squares)
+            seen = problem.seen
+        else:
+            estimate = best_of(problem, starts, method, least_squares)
     sensitivities = predicted(predictor, estimate, free, units)
     spread = fit_uncertainty(problem, estimate, sensitivities)
     notes = warned(estimate, spread, free, seen)
@@ -175,7 +180,7 @@ def best_of(
             if len(starts) == 1 or not isinstance(error, ModelError):
                 raise
             failure = error
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise SensitivityError(f"least_squares refused: {error}") from error
     if not found:
         raise ModelError(f"none of {len(starts)} starts led anywhere; the last: {failure}")
@@ -225,18 +230,16 @@ def predicted(
 ) -> Sensitivities:
     """The predictions at the estimate as a result of their own, by the free parameters."""
     values, jacobian = predictor.evaluate(estimate.theta)
-    seen = predictor.seen
-    if seen.names is not None and predictor.analysed is None:
-        assert predictor.layout is not None
-        names = predictor.layout.names
-    else:
-        names = tuple(f"y[{i}]" for i in range(len(seen.kept)))
+    seen, (names, groups) = predictor.seen, predictor.entry_names()
+    own = {} if predictor.analysed is None else predictor.analysed.output_units
+    given = units_by_name({n: u for n, u in own.items() if n in groups}, names, groups)
+    given |= units_by_name(units, names, groups)
     names = tuple(n for n, kept in zip(names, seen.kept, strict=True) if kept)
     settings = {} if predictor.analysed is None else dict(predictor.analysed.settings)
     return Sensitivities(
         values, jacobian, outputs=names, settings=settings,
         parameters=free_at(free, estimate.theta),
-        units=dict.fromkeys(names, units) if isinstance(units, str) else units,
+        units={n: u for n, u in given.items() if n in names},
         again=predictor.values_at,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from ..errors import SensitivityError
 from ..functions.function import function
 from ..functions.function_model import is_result
 from ..notices import quietly, warn
+from ..parameters.unit_text import units_by_name
 from ..results.propagated import Propagated
 from ..results.sensitivities import Sensitivities
 from .observations import without_index
@@ -67,10 +68,15 @@ def linearised(fit: FitResult, model: Any, x: Any, order: int, units: Any) -> Se
             result = function(
                 function_of, parameters, wrt=fit.names, args=args, order=order, units=units
             )
-        elif order != 1:
-            raise SensitivityError("order 2 is for models that are functions")
         else:
             result = inner.result_at(free.vector())
+            if order == 2 and result.hessian is None:
+                raise SensitivityError(
+                    "order 2 needs second derivatives, and the analysis in the model gives none: "
+                    "let it be one of order=2 there"
+                )
+            if units is not None:
+                result.output_units = units_by_name(units, result.outputs, result.layout)
     for text in result.warnings:
         # Another model than the fitted one need not use all parameters of the fit.
         if "enter the model" not in text:

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ModelError, SensitivityError
 from ..extras import extra
 from ..parameters.parameters import Parameters
+from ..progress import Line
 from .loss import loss_slopes
 from .observations import Observations
 from .predictor import Predictor
@@ -66,6 +67,8 @@ class LeastSquares:
         self.lower, self.upper = (self.to_phi(b) for b in bounds)
         self.loss, self.f_scale = loss, f_scale
         self.failed: ModelError | None = None
+        #: where the search says how far it has come
+        self.line = Line(False)
 
     # --- coordinates
 
@@ -107,6 +110,9 @@ class LeastSquares:
             m = len(self.seen.y)
             return np.full(m, np.inf), np.full((m, len(phi)), np.nan)
         rest = self.seen.weigh(values - self.seen.y)
+        if self.line.shown:
+            count = self.predictor.evaluations
+            self.line.say(lambda: f"{count} evaluations, sum of squares {rest @ rest:.6g}")
         return rest, self.seen.weigh(jacobian) * self.slope(phi)
 
     def curvature(self, phi: np.ndarray, weighted: np.ndarray, jacobian: np.ndarray) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import LostDerivativeError
 from ...transforms.jacobian import hessian, jacfwd
-from ..errors import ModelError
+from ..errors import ModelError, SensitivityError
 from ..functions.function_model import FunctionModel, is_result
 from ..notices import quietly
 from ..parameters.parameters import ModelParameters, Parameters
@@ -151,6 +151,24 @@ class Predictor(InnerAnalysis):
         columns = [result.parameter_index(name) for name in self.chosen]
         return values.reshape(-1), jacobian.reshape(values.size, -1)[:, columns]
 
+    def entry_names(self) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+        """The names of all predictions, and by that of an output those of its predictions."""
+        if self.analysed is None:
+            assert self.layout is not None
+            if self.seen.names is not None:
+                return self.layout.names, dict(self.layout.groups)
+            return tuple(f"y[{i}]" for i in range(len(self.seen.kept))), {}
+        outputs, times = self.seen.names or self.analysed.outputs, self.analysed.row_labels()
+        if times is None:
+            return outputs, {}
+        ticks = [f"{t:g}" for t in times]
+        if len(set(ticks)) < len(ticks):
+            ticks = [f"{t:.17g}" for t in times]
+        groups = {name: tuple(f"{name}({t})" for t in ticks) for name in outputs}
+        if self.seen.names is not None:
+            return tuple(n for group in groups.values() for n in group), groups
+        return tuple(n for at in zip(*groups.values(), strict=True) for n in at), groups
+
     # --- evaluation ------------------------------------------------------------------------
 
     def evaluate(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -164,6 +182,10 @@ class Predictor(InnerAnalysis):
 
     def values_at(self, theta: np.ndarray) -> np.ndarray:
         """Predictions of what was kept of the observations."""
+        if np.iscomplexobj(theta):
+            if self.analysed is not None:
+                raise SensitivityError("the analysis in the model differentiates real parameters")
+            return np.asarray(self.flat(np.asarray(theta)))[self.seen.kept]
         return self.evaluate(np.array(theta, float))[0]
 
     def _evaluated(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

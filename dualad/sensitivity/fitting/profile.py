@@ -37,6 +37,9 @@ def profile_intervals(fit: FitResult, t: float) -> np.ndarray:
         raise SensitivityError("profile intervals are for the loss 'linear'")
     if np.isinf(fit.spread.variance):
         return np.array([[-np.inf, np.inf]] * len(fit.names))
+    if fit.spread.variance == 0.0:
+        # The data are met exactly: nothing else is as good.
+        return np.repeat(fit.values[:, np.newaxis], 2, axis=1)
     profiles = [_Profile(fit, i) for i in range(len(fit.names))]
     return np.array([[profile.end(-1.0, t), profile.end(1.0, t)] for profile in profiles])
 

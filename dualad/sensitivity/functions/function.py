@@ -13,6 +13,7 @@ from ..errors import ModelError, ParameterError, SensitivityError
 from ..fitting.predictor import InnerAnalysis
 from ..notices import absent
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.sensitivities import Sensitivities
 from .compressed import compressed_jacobian
 from .function_model import FunctionModel, is_result
@@ -72,7 +73,8 @@ def function(
     with np.errstate(all="ignore"):
         returned = run.start(outputs)
         if is_result(returned):
-            return InnerAnalysis(model, parameters, chosen, args).result_at(chosen.vector())
+            inner = InnerAnalysis(model, parameters, chosen, args)
+            return of_analysis(inner, outputs, order, units)
         assert run.layout is not None
         values, jacobian, used = differentiated(run, mode, sparsity)
         second = None if order == 1 else second_derivatives(run)
@@ -86,12 +88,46 @@ def function(
         outputs=run.layout.names,
         parameters=chosen,
         layout=run.layout.groups,
-        units=_units(units, run.layout.names, run.layout.groups),
+        units=units_by_name(units, run.layout.names, run.layout.groups),
         stats={"wall": time.perf_counter() - begun},
         settings={"analysis": "function", "mode": used, "order": order},
         warnings=[] if run.at is not None else absent(chosen.names, jacobian),
         again=run,
     )
+
+
+def of_analysis(
+    inner: InnerAnalysis,
+    outputs: Iterable[str] | str | None,
+    order: int,
+    units: Mapping[str, str] | str | None,
+) -> Sensitivities:
+    """The result of a model that runs an analysis itself, by the parameters as they were given.
+
+    Raises:
+        SensitivityError: the analysis has no second derivatives, and order is 2; outputs are
+            chosen, which is for the analysis to do.
+    """
+    if outputs is not None:
+        raise SensitivityError(
+            f"{inner.name} returns the result of an analysis, which has its outputs: choose them "
+            f"there"
+        )
+    chosen = inner.chosen
+    result = inner.result_at(chosen.vector())
+    if order == 2 and result.hessian is None:
+        raise SensitivityError(
+            f"order=2 needs second derivatives, and the analysis in {inner.name} gives none: let "
+            f"it be one of order=2 there"
+        )
+    parts = [result, getattr(result, "integrals", None), *getattr(result, "events", {}).values()]
+    for part in parts:
+        if part is not None and dict(part.parameters).items() <= dict(chosen).items():
+            # Inside, the parameters were plain numbers; outside they have uncertainties.
+            part.parameters = chosen.subset(part.parameters.names)
+    if units is not None:
+        result.output_units = units_by_name(units, result.outputs, result.layout)
+    return result
 
 
 def given_parameters(params: Any, names: Sequence[str] | None) -> tuple[Parameters, bool]:
@@ -164,22 +200,3 @@ def _require_same(run: FunctionModel, values: np.ndarray) -> None:
             f"{plain[at]:.10g} and {values[at]:.10g}): it must not keep a state of its own or "
             f"draw random numbers; give it a generator with a seed, or a table, as an argument"
         )
-
-
-def _units(
-    units: Mapping[str, str] | str | None,
-    names: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
-) -> dict[str, str]:
-    """The unit of each output."""
-    if units is None:
-        return {}
-    if isinstance(units, str):
-        return dict.fromkeys(names, units)
-    out = {}
-    for name, unit in units.items():
-        if name in groups:
-            out.update(dict.fromkeys(groups[name], unit))
-        elif name in names:
-            out[name] = unit
-    return out

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +18,9 @@ from ..results.propagated import Propagated
 from ..results.sensitivities import Sensitivities
 from .function import function, given_parameters, second_derivatives
 from .function_model import FunctionModel
+
+if TYPE_CHECKING:
+    from ..ensembles.problem import Problem
 
 __all__ = ["gum_second_order", "propagate"]
 
@@ -38,7 +43,7 @@ def propagate(
     """The uncertainties of outputs from those of the parameters.
 
     Args:
-        result_or_model: any result with derivatives, or model(p), as for `function`.
+        result_or_model: any result with derivatives, a `problem`, or model(p), as for `function`.
         params: the parameters of a model, with their uncertainties u, correlations and dof.
         covariance: of the parameters, (k, k), in the order of the result's, or of params; default
             that of their u and correlations.
@@ -80,6 +85,10 @@ def _linearised(
     given: Any, params: Any, covariance: Any, order: int
 ) -> tuple[Sensitivities, np.ndarray]:
     """The result and the covariance of its parameters."""
+    from ..ensembles.problem import Problem
+
+    if isinstance(given, Problem):
+        given = _run(given, order)
     if isinstance(given, Sensitivities):
         parameters = given.parameters
         if params is not None:
@@ -96,6 +105,15 @@ def _linearised(
     with quietly():
         result = function(given, parameters, wrt=uncertain, order=order)
     return result, _covariance(result.parameters, None)
+
+
+def _run(problem: Problem, order: int) -> Sensitivities:
+    """The result of a problem, with second derivatives where they are wanted."""
+    if order == 2 and "order" in inspect.signature(problem.analysis).parameters:
+        problem = copy.copy(problem)
+        problem.arguments = {**problem.arguments, "order": 2}
+    with quietly():
+        return problem({})
 
 
 def _covariance(parameters: Parameters, given: Any) -> np.ndarray:

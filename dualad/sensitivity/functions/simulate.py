@@ -15,6 +15,8 @@ from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
 from ..notices import absent
 from ..parameters.parameters import ModelParameters, Parameters
+from ..parameters.unit_text import units_by_name
+from ..progress import Line
 from ..results.time_sensitivities import TimeSensitivities
 from ..user_errors import own_line, sentence
 from .function import given_parameters
@@ -35,7 +37,8 @@ def simulate(
     wrt: Iterable[str] | None = None,
     states: Sequence[str] | None = None,
     seed: int | None = None,
-    units: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | str | None = None,
+    progress: bool = False,
 ) -> TimeSensitivities:
     """n steps of a discrete-time model, and the derivatives of its states by the parameters.
 
@@ -55,7 +58,8 @@ def simulate(
         wrt: the parameters to differentiate by; default all that are not fixed.
         states: names of the states; default those of x0, or x1, x2, ...
         seed: for the generator that `inputs` draws with.
-        units: the units of the outputs, by name.
+        units: the units of the outputs, by name or one for all.
+        progress: show on a terminal how far a long run has come.
 
     Returns:
         A result whose times are the numbers of the steps.
@@ -75,7 +79,7 @@ def simulate(
     run = Simulation(step, x0, parameters, chosen, int(n), int(every), carry, outputs, states)
     run.inputs = _inputs(inputs, run.n, seed)
     begun = time.perf_counter()
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), Line(progress) as run.line:
         values = run(chosen.vector())
         slopes = np.asarray(jacfwd(run)(chosen.vector()), float)
         again = run(chosen.vector())
@@ -93,7 +97,7 @@ def simulate(
     return TimeSensitivities(
         np.arange(0, run.n + 1, run.every, dtype=float), values, slopes, run.names, chosen,
         {"steps": run.n, "wall": time.perf_counter() - begun}, {"analysis": "simulate"},
-        units=units, again=run, time_unit="step",
+        units=units_by_name(units, run.names), again=run, time_unit="step",
         warnings=[] if outputs else absent(chosen.names, slopes),
     )  # fmt: skip
 
@@ -127,7 +131,7 @@ class Simulation:
     ):
         self.step, self.x0, self.parameters, self.chosen = step, x0, parameters, chosen
         self.n, self.every, self.carry, self.inputs = n, every, carry, None
-        self.kind = "f"
+        self.kind, self.line = "f", Line(False)
         self.name = getattr(step, "__name__", type(step).__name__)
         first = x0(ModelParameters(parameters)) if callable(x0) else x0
         size = len(self._state(first, "x0", None))
@@ -149,6 +153,10 @@ class Simulation:
         carry, kept = self.carry, [self._seen(0, x, p)]
         for k in range(self.n):
             x, carry = self._next(k, x, p, carry)
+            if self.line.shown:
+                what = "" if isinstance(vector, np.ndarray) else ", derivatives"
+                done = f"step {k + 1} of {self.n}{what}"
+                self.line.say(done.__str__)
             if (k + 1) % self.every == 0:
                 kept.append(self._seen(k + 1, x, p))
         return np.stack(kept)

@@ -61,10 +61,11 @@ class UserFunction:
 
     def __call__(self, x: Any, q: Any) -> Any:
         """What f returned, as one array; a mapping of names gives its values in order."""
-        return self.array(self.raw(x, q))
+        complexes = np.iscomplexobj(x) or np.iscomplexobj(q)
+        return self.array(self.raw(x, q), "fiuc" if complexes else "fiu")
 
-    def array(self, out: Any) -> Any:
-        """A returned value as one array of real numbers."""
+    def array(self, out: Any, kinds: str = "fiu") -> Any:
+        """A returned value as one array of real numbers, or of others where kinds has them."""
         parts = list(out.values()) if isinstance(out, Mapping) else out
         if parts is None:
             raise ModelError(f"{self.name} returned None: is a return statement missing?")
@@ -72,7 +73,7 @@ class UserFunction:
             value = as_value(parts, f"what {self.name} returned")
         except (DualADError, ValueError) as error:
             raise ModelError(f"{self.name}: {error}") from error
-        if value.dtype.kind not in "fiu":
+        if value.dtype.kind not in kinds:
             raise ModelError(f"{self.name} returned {value.dtype}, not real numbers")
         return value
 

@@ -16,14 +16,13 @@ import numpy as np
 
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
-from ..extras import extra
 from .equations import UserFunction
 from .factor import EPS, Factor, null_combinations
+from .search import STEPS, searched
+from .sparse_factor import SparseFactor, SparseJacobian
 
 __all__ = ["Branch", "ImplicitProblem", "derivatives_along"]
 
-#: Newton steps at most: from a search that ended near a simple root, six are many.
-STEPS = 60
 #: Relative to the unknowns, how near another root may be before the two are one.
 NEAR = 3e-8
 
@@ -58,6 +57,7 @@ class ImplicitProblem:
         rows: F(x, q), flat, of n entries or more.
         names: what each row is called.
         q: the values of the parameters.
+        sparse: gives F_x as a sparse matrix; None for a dense one.
     """
 
     def __init__(
@@ -66,8 +66,10 @@ class ImplicitProblem:
         rows: Callable[[Any, Any], Any],
         names: Sequence[str],
         q: np.ndarray,
+        sparse: SparseJacobian | None = None,
     ):
         self.user, self.rows, self.names, self.q = user, rows, tuple(names), q
+        self.sparse = sparse
         self.n = len(user.unknowns.names)
         self.residuals = self.jacobians = 0
         self.crawled = False
@@ -82,17 +84,25 @@ class ImplicitProblem:
         self.residuals += 1
         return np.array(self.rows(x, self.q), float)
 
-    def jacobian(self, x: np.ndarray) -> np.ndarray:
+    def jacobian(self, x: np.ndarray) -> Any:
         """F_x at x."""
         self.jacobians += 1
+        if self.sparse is not None:
+            return self.sparse(lambda x: self.rows(x, self.q), x)
         return jacfwd(lambda x: self.rows(x, self.q))(x)
 
-    def linearized(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def factor(self, matrix: Any) -> Any:
+        """A factorisation of F_x."""
+        return Factor(matrix) if self.sparse is None else SparseFactor(matrix)
+
+    def linearized(self, x: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
         """F, F_x and F_q at x, in one pass.
 
         Raises:
             ModelError: one of them is not finite.
         """
+        if self.sparse is not None:
+            return self.linearized_sparsely(x)
         self.jacobians += 1
         n = self.n
         both = jacfwd(lambda z: self.rows(z[:n], z[n:]))(np.concatenate([x, self.q]))
@@ -100,6 +110,17 @@ class ImplicitProblem:
         self.require_finite(x, value, self.user.name)
         self.require_finite(x, both, f"the derivative of {self.user.name}")
         return value, both[:, :n], both[:, n:]
+
+    def linearized_sparsely(self, x: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+        value, by_x = self.residual(x), self.jacobian(x)
+        by_q = np.asarray(jacfwd(lambda q: self.rows(x, q))(self.q), float)
+        self.require_finite(x, value, self.user.name)
+        of_x = by_x.sum(axis=1).reshape(-1, 1)
+        self.require_finite(
+            x, np.concatenate([np.asarray(of_x, float), by_q], axis=1),
+            f"the derivative of {self.user.name}",
+        )  # fmt: skip
+        return value, by_x, by_q
 
     def require_finite(self, x: np.ndarray, values: np.ndarray, what: str) -> None:
         """values, one row an equation, must hold no NaN and no infinity."""
@@ -121,28 +142,10 @@ class ImplicitProblem:
         if not (np.isfinite(tol) and tol > 0):
             raise SensitivityError(f"tol must be positive, got {tol}")
         self.require_finite(x0, self.residual(x0), self.user.name)
-        x, message = self.search(x0, method)
+        x, message = searched(self, x0, method)
         x = self.polish(x if np.isfinite(x).all() else x0)
         self.require_solved(x, tol, max(np.abs(x0).max(), np.abs(x).max()) or 1.0, message)
         return x
-
-    def search(self, x0: np.ndarray, method: str) -> tuple[np.ndarray, str]:
-        """Where SciPy's root finder ends, and what it says."""
-        optimize = extra("scipy.optimize")
-        with np.errstate(all="ignore"):
-            if self.square:
-                jac = {"jac": self.jacobian} if method in ("hybr", "lm") else {}
-                try:
-                    found = optimize.root(self.residual, x0, method=method, **jac)
-                except ValueError as error:
-                    if isinstance(error, SensitivityError):
-                        raise
-                    raise SensitivityError(f"method {method!r} is refused: {error}") from error
-            else:
-                found = optimize.least_squares(
-                    self.residual, x0, jac=self.jacobian, method="lm", xtol=1e-12, ftol=1e-12
-                )
-        return np.array(found.x, float), " ".join(str(found.message).split())
 
     def polish(self, x: np.ndarray) -> np.ndarray:
         """Newton's method with exact derivatives, until its steps are rounding.
@@ -150,13 +153,18 @@ class ImplicitProblem:
         That is when neither the largest step nor the largest relative step becomes smaller: among
         unknowns of different size the small ones come last.
         """
+        with np.errstate(all="ignore"):
+            return self._polished(x)
+
+    def _polished(self, x: np.ndarray) -> np.ndarray:
         best, sizes = x, [(np.inf, np.inf)]
         for _ in range(STEPS):
             value = self.residual(x)
             jac = self.jacobian(x)
-            if not (np.isfinite(value).all() and np.isfinite(jac).all()):
+            entries = jac if self.sparse is None else jac.data
+            if not (np.isfinite(value).all() and np.isfinite(entries).all()):
                 break
-            step = np.abs(move := Factor(jac).solve(value))
+            step = np.abs(move := self.factor(jac).solve(value))
             size = step.max(), (step / np.maximum(np.abs(x), 1e-300)).max()
             shrinks = any(new < 0.95 * old for new, old in zip(size, sizes[-1], strict=True))
             if not np.isfinite(size[0]) or not shrinks:
@@ -176,11 +184,11 @@ class ImplicitProblem:
         solution of zeros), the step that Newton's method would still take decides.
         """
         value, by_x, by_q = self.linearized(x)
-        terms = np.abs(by_x) @ np.abs(x) + np.abs(by_q) @ np.abs(self.q)
+        terms = abs(by_x) @ np.abs(x) + np.abs(by_q) @ np.abs(self.q)
         bad = np.abs(value) > max(tol, 4 * EPS) * terms
         if not bad.any():
             return
-        factor = Factor(by_x)
+        factor = self.factor(by_x)
         if not factor.singular and np.abs(factor.solve(value)).max() <= 1e-3 * tol * scale:
             return
         worst = int(np.argmax(np.where(bad, np.abs(value) / np.maximum(terms, 1e-300), 0.0)))
@@ -201,14 +209,14 @@ class ImplicitProblem:
             ModelError: the Jacobian is singular; the error names the directions it leaves open.
         """
         _, by_x, by_q = self.linearized(x)
-        factor = self.regular(Factor(by_x), x, remedy)
+        factor = self.regular(self.factor(by_x), x, remedy)
         first = -factor.solve(by_q)
         if order == 1:
             return Branch(x, first)
         curved = derivatives_along(self.rows, Branch(x, first), self.q, 2)[2]
         return Branch(x, first, -factor.solve(curved))
 
-    def regular(self, factor: Factor, x: np.ndarray, remedy: str) -> Factor:
+    def regular(self, factor: Any, x: np.ndarray, remedy: str) -> Any:
         """The factor, if it sees every direction of the unknowns."""
         if not factor.singular and not self.crawled and not self.bends(factor, x):
             return factor
@@ -221,7 +229,7 @@ class ImplicitProblem:
             y=x,
         )
 
-    def bends(self, factor: Factor, x: np.ndarray) -> bool:
+    def bends(self, factor: Any, x: np.ndarray) -> bool:
         """Whether the Jacobian changes its size within the rounding of a multiple root.
 
         There a solution is known to half of the digits only, and the Jacobian not at all.
@@ -233,7 +241,15 @@ class ImplicitProblem:
         for _ in range(2):
             move = NEAR * size * rng.uniform(0.5, 1.5, self.n) * rng.choice([-1.0, 1.0], self.n)
             with np.errstate(all="ignore"):
-                change = factor.solve(self.jacobian(x + move) - factor.matrix)
+                change = self.jacobian(x + move) - factor.matrix
+                if self.sparse is not None:
+                    # Too many columns for all of them: what they do to the unknowns together.
+                    change = (change @ size)[:, np.newaxis]
+                    relative = np.abs(factor.solve(change)[size > 0, 0] / size[size > 0]).max()
+                    if np.isfinite(relative) and relative > 0.3:
+                        return True
+                    continue
+                change = factor.solve(change)
             inside = size > 0
             relative = float(np.abs((change * size)[inside] / size[inside, np.newaxis]).max())
             if np.isfinite(relative) and relative > 0.3:

@@ -12,6 +12,7 @@ from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
 from ..notices import absent
 from ..parameters.parameters import ModelParameters, Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.implicit_result import checked_order
 from ..results.sensitivities import Sensitivities
 from ..user_errors import failure
@@ -119,7 +120,8 @@ class Equations:
     def right(self, q: Any) -> Any:
         """b(q) as an array."""
         name = _name(self.b, "b")
-        out = dense_array(evaluated(self.b, self.seen(q), "b"), name)
+        kinds = "fiuc" if np.iscomplexobj(q) else "fiu"
+        out = dense_array(evaluated(self.b, self.seen(q), "b"), name, kinds)
         if len(out.shape) not in (1, 2) or not out.shape[0]:
             raise ModelError(f"{name} must have shape (n,) or (n, m), got {out.shape}")
         return out
@@ -135,11 +137,29 @@ class Equations:
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         if np.iscomplexobj(vector):
-            raise SensitivityError("linear equations are solved again for real parameters only")
+            return self.complex_values(np.asarray(vector))
         q = np.array(vector, float)
         right = np.array(self.right(q), float)
         columns = right.reshape(len(right), -1)
         return self.factored(q, len(columns)).solve(columns).reshape(right.shape)
+
+    def complex_values(self, q: np.ndarray) -> np.ndarray:
+        """The solution at complex parameters, by repeated correction with the real matrix.
+
+        Raises:
+            SensitivityError: the corrections do not become small.
+        """
+        right = np.asarray(self.right(q), complex)
+        columns = right.reshape(len(right), -1)
+        kind, matrix = self.factored(q.real, len(columns)), self.matrix(q)
+        x = kind.solve(columns.real).astype(complex)
+        for _ in range(60):
+            rest = columns - np.asarray(kind.product(matrix, x), complex)
+            move = kind.solve(rest.real) + 1j * kind.solve(rest.imag)
+            x = x + move
+            if np.abs(move.imag).max() <= 1e-11 * np.abs(x.imag).max():
+                return x.reshape(right.shape)
+        raise SensitivityError("the equations are not solved for complex parameters")
 
 
 def evaluated(f: Any, p: ModelParameters, what: str) -> Any:
@@ -181,7 +201,7 @@ def _result(
         hessian=None if second is None else second.reshape(*shape, k, k),
         outputs=outputs,
         parameters=chosen,
-        units=units,
+        units=units_by_name(units, outputs),
         stats=stats,
         warnings=absent(chosen.names, first, stacklevel=4),
         again=again,

@@ -50,13 +50,13 @@ def square(shape: tuple[int, ...], name: str) -> int:
     return shape[0]
 
 
-def dense_array(matrix: Any, name: str) -> Any:
-    """A returned value as an array of real numbers, traced or not."""
+def dense_array(matrix: Any, name: str, kinds: str = "fiu") -> Any:
+    """A returned value as an array of real numbers, traced or not; or of other kinds."""
     try:
         value = as_value(matrix, name)
     except (DualADError, ValueError) as error:
         raise ModelError(f"{name}: {error}") from error
-    if value.dtype.kind not in "fiu":
+    if value.dtype.kind not in kinds:
         raise ModelError(f"{name} must be real, got {value.dtype}")
     return value
 
@@ -78,7 +78,7 @@ class _Dense:
         return self.factor.solve(right)
 
     def product(self, matrix: Any, x: Any) -> Any:
-        return dense_array(matrix, self.name) @ x
+        return dense_array(matrix, self.name, "fiuc") @ x
 
 
 class _Sparse:

@@ -15,6 +15,7 @@ from ..extras import extra
 from ..parameters.parameters import Parameters
 from ..results.implicit_result import checked_order
 from ..results.sensitivities import Sensitivities
+from .bounds import ActiveBounds, Bounds, bounds_of
 from .equations import UserFunction
 from .implicit import ImplicitProblem
 from .root import assembled
@@ -24,7 +25,10 @@ __all__ = ["minimize"]
 
 REMEDY = "The minimum is flat along them: leave one of the unknowns out, or add a term for it"
 #: Methods of `scipy.optimize.minimize` that take second derivatives.
-WITH_HESSIAN = ("newton-cg", "trust-exact", "trust-ncg", "trust-krylov", "dogleg")
+WITH_HESSIAN = ("newton-cg", "trust-exact", "trust-ncg", "trust-krylov", "dogleg", "trust-constr")
+#: Those that take no derivatives, and those that keep within bounds.
+WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
+BOUNDED = ("l-bfgs-b", "tnc", "slsqp", "trust-constr", *WITHOUT_GRADIENT)
 
 
 def minimize(
@@ -32,10 +36,11 @@ def minimize(
     x0: Any,
     params: Mapping[str, Any],
     *,
+    bounds: Any = None,
     outputs: Mapping[str, Callable[..., Any]] | None = None,
     wrt: Iterable[str] | None = None,
     order: int = 1,
-    method: str = "trust-exact",
+    method: str | None = None,
     tol: float = 1e-10,
     units: Mapping[str, str | None] | None = None,
     args: Sequence[Any] = (),
@@ -49,16 +54,22 @@ def minimize(
     Args:
         objective: objective(x, p, *args), one number, written in NumPy.
         x0, params, outputs, wrt, order, units, args: see `root`.
-        method: of `scipy.optimize.minimize`, one without bounds and constraints.
+        bounds: of the unknowns: a mapping of names to pairs (lower, upper), or one pair an
+            unknown; each of a pair is a number, None, or a function of p. An unknown at a bound
+            moves with the bound only.
+        method: of `scipy.optimize.minimize`, one without constraints; default "trust-exact",
+            within bounds "L-BFGS-B".
         tol: relative to the terms of the gradient, what may be left of it.
         options: of `scipy.optimize.minimize`'s method.
 
     Returns:
-        Sensitivities of the unknowns; `stats["objective"]` is the least value.
+        Sensitivities of the unknowns; `stats["objective"]` is the least value, `stats["active"]`
+        says which bounds hold, with their multipliers.
 
     Raises:
         ModelError: no minimum is found; what is found is a saddle (the error names the direction)
-            or flat; the objective fails or drops a derivative.
+            or flat; the objective fails or drops a derivative; an unknown is at a bound without
+            being pushed there, where the minimiser has no derivative.
 
     >>> r = minimize(lambda x, p: np.sum((x - p.a) ** 2), [0.0, 0.0], {"a": 3.0})
     >>> r.values, r.jacobian[:, 0]
@@ -73,17 +84,66 @@ def minimize(
     q = chosen.vector()
     user.try_out(user.unknowns.start, q)
 
-    names = tuple(f"the derivative of {user.name} by {n}" for n in user.unknowns.names)
     gradient = Gradient(user)
-    problem = ImplicitProblem(user, gradient, names, q)
-    x, message = searched(problem, gradient.value, method, options)
-    x = problem.polish(x)
+    within = None if bounds is None else bounds_of(bounds, user)
+    method = method or ("trust-exact" if within is None else "L-BFGS-B")
+    free = ActiveBounds(
+        within or Bounds(user, ([None] * len(user.unknowns.names),) * 2), gradient,
+        np.zeros(len(user.unknowns.names), int),
+    )  # fmt: skip
+    problem = ImplicitProblem(user, free, free.names(), q)
+    x, message = searched(problem, gradient.value, method, options, within)
+    problem, x = settled(problem, x)
     problem.require_solved(x, tol, np.abs(x).max() or 1.0, message)
-    require_minimum(problem, x)
+    active: Any = problem.rows
+    require_minimum(problem, x, np.flatnonzero(active.active == 0))
+    if within is not None:
+        push, terms = pushes(problem, gradient, x)
+        active.require_strict(x, push, terms)
     branch = problem.branch(x, order, REMEDY)
     result = assembled(problem, branch, outputs, order, method, tol, units, begun)
     result.stats["objective"] = float(gradient.value(x, q))
+    if within is not None:
+        result.stats["active"] = active.said(x, push)
     return result
+
+
+def settled(problem: ImplicitProblem, x: np.ndarray) -> tuple[ImplicitProblem, np.ndarray]:
+    """The minimum near x by Newton's method, with the bounds that hold there.
+
+    Raises:
+        ModelError: the bounds that hold are not found.
+    """
+    rows: Any = problem.rows
+    bounds, gradient, q = rows.bounds, rows.gradient, problem.q
+    active = bounds.active(x, np.asarray(gradient(x, q), float), q)
+    for _ in range(2 * len(x) + 10):
+        rows = ActiveBounds(bounds, gradient, active)
+        moved = ImplicitProblem(problem.user, rows, rows.names(), q)
+        moved.residuals, moved.jacobians = problem.residuals, problem.jacobians
+        problem = moved
+        x = rows.on_bounds(problem.polish(rows.on_bounds(x, q)), q)
+        other = rows.next(x, np.asarray(gradient(x, q), float), q)
+        if other is None:
+            return problem, x
+        active = other
+        x = np.clip(x, *bounds.at(q))
+    raise ModelError(
+        f"the bounds that hold at a minimum of {problem.user.name} are not found "
+        f"{problem.user.where(x)}: start elsewhere, or try another method",
+        y=x,
+    )
+
+
+def pushes(
+    problem: ImplicitProblem, gradient: Callable[[Any, Any], Any], x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient at x, and for each entry the size of the terms it is made of."""
+    n = len(x)
+    both = jacfwd(lambda z: gradient(z[:n], z[n:]))(np.concatenate([x, problem.q]))
+    push = np.asarray(gradient(x, problem.q), float)
+    terms = np.abs(both) @ np.abs(np.concatenate([x, problem.q]))
+    return push, np.maximum(terms, np.abs(push))
 
 
 class Gradient:
@@ -100,23 +160,44 @@ class Gradient:
         return out
 
     def __call__(self, x: Any, q: Any) -> Any:
+        if np.iscomplexobj(x) or np.iscomplexobj(q):
+            raise SensitivityError(
+                "the gradient that vanishes at a minimum is itself a derivative, which a complex "
+                "step cannot be taken through"
+            )
         return grad(lambda x: self.value(x, q))(x)
 
 
 def searched(
-    problem: ImplicitProblem, value: Callable[..., Any], method: str, options: dict[str, Any]
+    problem: ImplicitProblem,
+    value: Callable[..., Any],
+    method: str,
+    options: dict[str, Any],
+    bounds: Bounds | None = None,
 ) -> tuple[np.ndarray, str]:
     """Where SciPy's minimiser ends, and what it says."""
     x0, q = problem.user.unknowns.start, problem.q
+    more: dict[str, Any] = {}
+    if bounds is not None:
+        if method.lower() not in BOUNDED:
+            raise SensitivityError(
+                f"the minimiser {method!r} does not take bounds: take 'L-BFGS-B', or another that "
+                f"does"
+            )
+        low, high = bounds.at(q)
+        x0 = np.clip(x0, low, high)
+        more["bounds"] = list(zip(low, high, strict=True))
     if not np.isfinite(float(value(x0, q))):
         raise ModelError(f"{problem.user.name} is not finite {problem.user.where(x0)}", y=x0)
     problem.require_finite(x0, problem.residual(x0), f"the derivative of {problem.user.name}")
-    more = {"hess": problem.jacobian} if method.lower() in WITH_HESSIAN else {}
+    if method.lower() in WITH_HESSIAN:
+        more["hess"] = problem.jacobian
+    if method.lower() not in WITHOUT_GRADIENT:
+        more["jac"] = problem.residual
     try:
         with np.errstate(all="ignore"):
             found = extra("scipy.optimize").minimize(
-                lambda x: float(value(x, q)), x0, jac=problem.residual, method=method,
-                options=options, **more,
+                lambda x: float(value(x, q)), x0, method=method, options=options, **more,
             )  # fmt: skip
     except ValueError as error:
         if isinstance(error, ModelError):
@@ -131,15 +212,17 @@ def searched(
     return x, str(found.message)
 
 
-def require_minimum(problem: ImplicitProblem, x: np.ndarray) -> None:
-    """The Hessian must not have a negative eigenvalue."""
-    hessian = jacfwd(lambda x: problem.rows(x, problem.q))(x)
+def require_minimum(problem: ImplicitProblem, x: np.ndarray, free: np.ndarray) -> None:
+    """The Hessian by the unknowns that are free must not have a negative eigenvalue."""
+    if not free.size:
+        return
+    hessian = jacfwd(lambda x: problem.rows(x, problem.q))(x)[np.ix_(free, free)]
     scale = np.sqrt(np.abs(np.diag(hessian)))
     scale = np.where(scale > 0, scale, 1.0)
     values, vectors = np.linalg.eigh(hessian / np.outer(scale, scale))
     if values[0] < -1e-10 * max(np.abs(values).max(), 1e-300):
         direction = np.abs(vectors[:, 0] / scale)
-        name = problem.user.unknowns.names[int(np.argmax(direction))]
+        name = problem.user.unknowns.names[int(free[np.argmax(direction)])]
         raise ModelError(
             f"{problem.user.name} is stationary but has no minimum {problem.user.where(x)}: it "
             f"falls along a direction in which {name} changes most. Start elsewhere",

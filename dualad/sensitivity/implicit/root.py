@@ -11,11 +11,14 @@ import numpy as np
 from ..errors import ModelError, SensitivityError
 from ..notices import absent
 from ..parameters.parameters import Parameters
-from ..results.implicit_result import checked_order, outputs_of_branch
+from ..parameters.unit_text import units_by_name
+from ..results.implicit_result import checked_order, output_functions, outputs_of_branch
 from ..results.sensitivities import Sensitivities
 from .conserved import Total, WithTotals, declared_totals
 from .equations import UserFunction
 from .implicit import Branch, ImplicitProblem
+from .search import STEPS
+from .sparse_factor import sparse_jacobian
 from .unknowns import unknowns_of
 
 __all__ = ["assembled", "posed", "root"]
@@ -37,6 +40,7 @@ def root(
     method: str = "hybr",
     tol: float = 1e-12,
     conserved: Any = None,
+    jac_sparsity: Any = None,
     starts: Sequence[Any] = (),
     units: Mapping[str, str | None] | None = None,
     args: Sequence[Any] = (),
@@ -59,6 +63,9 @@ def root(
         conserved: totals that the residual leaves open: names with weights by unknown, with
             vectors of weights or with functions c(x, p); or a matrix of weights. Each keeps the
             value that it has at x0.
+        jac_sparsity: the entries of dresidual/dx that may be other than zero, as a matrix; "auto"
+            finds them by running the residual on index sets. The linear algebra is sparse then,
+            and `method` is that of a trust region with sparse steps.
         starts: further starts; that one of them leads to another root is an error.
         units: of the unknowns and outputs, by name.
         args: further arguments of residual, outputs and conserved.
@@ -76,6 +83,13 @@ def root(
     user = posed(residual, x0, parameters, chosen, args, "the residual")
     totals = [] if conserved is None else declared_totals(conserved, user)
     problem = problem_of(user, totals, chosen)
+    if jac_sparsity is not None:
+        if totals:
+            raise SensitivityError(
+                "jac_sparsity does not go with conserved totals: write each in place of one of "
+                "the equations that it makes redundant, or leave jac_sparsity out"
+            )
+        problem.sparse = sparse_jacobian(jac_sparsity, user, chosen.vector())
     x = problem.solve(user.unknowns.start, method, tol)
     require_one_root(problem, x, starts, parameters, method, tol)
     branch = problem.branch(x, checked_order(order), DECLARE if not totals else "")
@@ -143,7 +157,7 @@ def assembled(
     return Sensitivities(
         **parts,
         parameters=chosen,
-        units=units,
+        units=units_by_name(units, parts["outputs"], parts.get("layout")),
         stats={
             "residuals": problem.residuals,
             "jacobians": problem.jacobians,
@@ -168,10 +182,36 @@ class Again:
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         if np.iscomplexobj(vector):
-            raise SensitivityError("an implicit problem is solved again for real parameters only")
+            return self.complex_values(np.asarray(vector))
         q = np.array(vector, float)
         known = self.problem
-        moved = ImplicitProblem(known.user, known.rows, known.names, q)
+        moved = ImplicitProblem(known.user, known.rows, known.names, q, known.sparse)
         x = moved.polish(self.branch.at(q - known.q))
         still = Branch(x, np.zeros((len(x), len(q))))
         return np.asarray(outputs_of_branch(moved, still, self.outputs, 1)["values"])
+
+    def complex_values(self, q: np.ndarray) -> np.ndarray:
+        """The values at complex parameters, by Newton's method from the real solution.
+
+        Its Jacobian is the real one, which decides how fast it comes but not where it ends.
+
+        Raises:
+            SensitivityError: it does not come to an end.
+        """
+        known = self.problem
+        factor = known.factor(known.jacobian(self.branch.x))
+        x = self.branch.x.astype(complex)
+        for _ in range(STEPS):
+            rest = np.asarray(known.rows(x, q), complex)
+            move = factor.solve(rest.real) + 1j * factor.solve(rest.imag)
+            x = x - move
+            if np.abs(move.imag).max() <= 1e-11 * np.abs(x.imag).max():
+                return self.complex_outputs(x, q)
+        raise SensitivityError("Newton's method does not converge for complex parameters")
+
+    def complex_outputs(self, x: np.ndarray, q: np.ndarray) -> np.ndarray:
+        user = self.problem.user
+        if not self.outputs:
+            return x.reshape(user.unknowns.shape)
+        parts = [g(x, q).reshape(-1) for g in output_functions(self.outputs, user).values()]
+        return np.concatenate([x, *parts])

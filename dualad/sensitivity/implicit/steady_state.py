@@ -11,6 +11,7 @@ import numpy as np
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
 from ..extras import extra
+from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..results.implicit_result import checked_order
 from ..results.steady_sensitivities import SteadyPoint, SteadySensitivities
@@ -91,6 +92,8 @@ def steady_state(
     point = settled(problem, totals, method, tol, stable)
     branch = problem.branch(point.x, checked_order(order), REMEDY)
     result = assembled(problem, branch, outputs, order, method, tol, units, begun)
+    if stable and (value := point.neutral()) is not None:
+        result.warnings.append(undamped(point, value))
     return SteadySensitivities(
         **result._arguments(), point=point, totals=[name for name, _ in totals]
     )
@@ -144,6 +147,16 @@ def require_meant(point: SteadyPoint, x0: np.ndarray, stable: bool) -> None:
             f"{point.user.where(point.x)}. stable=False accepts it",
             y=point.x,
         )
+
+
+def undamped(point: SteadyPoint, value: complex) -> str:
+    """The warning, given, that states beside the steady one do not come back to it."""
+    text = (
+        f"the steady state of {point.user.name} is neither stable nor unstable: the eigenvalue "
+        f"{_number(value)} has no real part {point.user.where(point.x)}"
+    )
+    warn(text, stacklevel=3)
+    return text
 
 
 def _number(value: complex) -> str:

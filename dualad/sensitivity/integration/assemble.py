@@ -67,7 +67,7 @@ def settings(problem: InitialValueProblem, solved: Solved) -> dict[str, Any]:
     }
     if solved.method.corrector is not None:
         out["corrector"] = solved.method.corrector
-        out["sparse"] = solved.system.colouring is not None
+        out["sparse"] = solved.system.sparse
     return out
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,13 @@ from ..parameters.parameters import ModelParameters
 from .events import Event
 from .model import sealed
 from .pushing import derivative, pushed
+from .step import Step
 from .variational import VariationalSystem
 
-__all__ = ["Crossings", "Step"]
+__all__ = ["Crossings"]
 
 #: At how many inner points of a step the functions of events are looked at, and at most.
 INNER, MOST = 3, 1000
-
-
-@dataclass
-class Step:
-    """One step of the integration: from t0, where z was z0, to t1; z(t) interpolates."""
-
-    t0: float
-    t1: float
-    z0: np.ndarray
-    z: Callable[[Any], np.ndarray]
 
 
 class Crossings:

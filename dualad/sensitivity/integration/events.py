@@ -119,13 +119,21 @@ class EventTimes(Sensitivities):
         y_after, S_after: the same after the update.
     """
 
-    def __init__(self, name: str, firings: Sequence[Firing], states: int, parameters: Parameters):
+    def __init__(
+        self,
+        name: str,
+        firings: Sequence[Firing],
+        states: int,
+        parameters: Parameters,
+        bends: Sequence[np.ndarray] | None = None,
+    ):
         m, k = len(firings), len(parameters)
         super().__init__(
             np.array([e.t for e in firings]).reshape(m),
             np.array([e.dt for e in firings]).reshape(m, k),
             outputs=[f"{name}[{i + 1}]" for i in range(m)],
             parameters=parameters,
+            hessian=None if bends is None else np.array(bends).reshape(m, k, k),
         )
         self.name = name
         self.y = np.array([e.y for e in firings]).reshape(m, states)

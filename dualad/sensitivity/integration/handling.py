@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import EventError, ModelError, unknown_name
 from ..parameters.parameters import ModelParameters
-from .crossings import Crossings, Step
+from .crossings import Crossings
 from .events import Event, Firing, require_no_zeno
-from .model import plain, sealed
+from .model import Model, plain, sealed
 from .pushing import derivative, pushed
+from .step import Step
 from .stepper import Method
 from .variational import VariationalSystem
 
-__all__ = ["Handler"]
+__all__ = ["Handler", "update_of_rows"]
 
 
 class Handler:
@@ -39,6 +40,8 @@ class Handler:
         self.system, self.method, self.crossings, self.span = system, method, crossings, span
         self.firings: list[Firing] = []
         self.times: dict[int, list[float]] = {}
+        #: the events at which the right-hand side itself jumps: names and times
+        self.jumps: list[tuple[str, float]] = []
 
     def exact(self, i: int, step: Step, t: float) -> tuple[float, np.ndarray]:
         """Time and z of event i, by the right-hand side: the interpolant gives only the start.
@@ -147,6 +150,8 @@ class Handler:
         with np.errstate(all="ignore"):
             slopes = self.one_sided(step, t, z)
         before, after = slopes if slopes is not None else (system.flow(t, z[:n]),) * 2
+        if slopes is not None:
+            self.jumps.append((self.crossings.events[first][0], t))
         moves = {i: self.moved(i, t, z, before) for i in firing}
         changing = [i for i in firing if self.crossings.events[i][1].update is not None]
         z_after = z
@@ -201,7 +206,7 @@ class Handler:
         """z after the update of event i."""
         system, (name, event) = self.system, self.crossings.events[i]
         rows = z.reshape(system.k + 1, system.n)
-        h = self.update(name, event)
+        h = update_of_rows(name, event, system.model, system.wrt.names)
         out = np.empty_like(rows)
         carried = rows[1:] + np.outer(moves, slope)
         if system.k:
@@ -216,24 +221,6 @@ class Handler:
             raise EventError(f"the update of event {name!r} is not finite at t = {t:g}: {out[0]}")
         out[1:] = total - np.outer(moves, system.flow(t, out[0]))
         return out.ravel()
-
-    def update(self, name: str, event: Event) -> Any:
-        """The update of an event as a function (t, y, q) of all rows."""
-        model, names = self.system.model, self.system.wrt.names
-        n, what = len(model.states), f"the update of event {name!r}"
-
-        def h(t: Any, y: Any, q: list[Any]) -> Any:
-            p = ModelParameters({**model.fixed, **dict(zip(names, q, strict=True))})
-            states = y[:n] if model.integrals else y
-            out = model.value(what, ByName(event.update, model.states), t, states, p)
-            if out.shape != (n,):
-                raise EventError(
-                    f"{what} returned shape {out.shape} at t = {plain(t):g}; "
-                    f"there are {n} states ({', '.join(model.states)}), so it must be {(n,)}"
-                )
-            return np.concatenate([out, y[n:]]) if model.integrals else out
-
-        return h
 
     def kicked(self, z: np.ndarray, drop: np.ndarray, moves: np.ndarray) -> np.ndarray:
         """z after a jump of the right-hand side, which moves with the time of the event."""
@@ -260,6 +247,26 @@ class Handler:
         jump = np.abs(after - before)
         limit = 4 * (change + change_after) + 1e-9 * np.maximum(np.abs(before), np.abs(after))
         return (before, after) if (jump > limit).any() else None
+
+
+def update_of_rows(
+    name: str, event: Event, model: Model, names: tuple[str, ...]
+) -> Callable[..., Any]:
+    """The update of an event as a function (t, y, q) of all rows; q are the values of names."""
+    n, what = len(model.states), f"the update of event {name!r}"
+
+    def h(t: Any, y: Any, q: list[Any]) -> Any:
+        p = ModelParameters({**model.fixed, **dict(zip(names, q, strict=True))})
+        states = y[:n] if model.integrals else y
+        out = model.value(what, ByName(event.update, model.states), t, states, p)
+        if out.shape != (n,):
+            raise EventError(
+                f"{what} returned shape {out.shape} at t = {plain(t):g}; "
+                f"there are {n} states ({', '.join(model.states)}), so it must be {(n,)}"
+            )
+        return np.concatenate([out, y[n:]]) if model.integrals else out
+
+    return h
 
 
 class Outcome:

@@ -12,7 +12,7 @@ __all__ = ["Traced"]
 
 
 class Traced:
-    """A number and the set of indices that it depends on.
+    """A number and the set of indices that it depends on, as the bits of an integer.
 
     NumPy's object arrays carry such numbers through arithmetic, ufuncs (as methods of the same
     name), slices and matrix products. A product with a constant 0 depends on nothing.
@@ -20,17 +20,17 @@ class Traced:
 
     __slots__ = ("indices", "value")
 
-    def __init__(self, value: float, indices: frozenset[int]):
+    def __init__(self, value: float, indices: int):
         self.value, self.indices = value, indices
 
     @staticmethod
-    def run(f: Callable[[Any], Any], y: np.ndarray) -> list[frozenset[int]]:
-        """For each entry of f(y), the indices of the entries of y that it was made of."""
+    def run(f: Callable[[Any], Any], y: np.ndarray) -> list[np.ndarray]:
+        """For each entry of f(y), the indices of the entries of y that it was made of, sorted."""
         entries = np.empty(y.size, object)
         for i, v in enumerate(y.tolist()):
-            entries[i] = Traced(v, frozenset([i]))
+            entries[i] = Traced(v, 1 << i)
         out = np.asarray(f(entries), object).ravel()
-        return [v.indices if isinstance(v, Traced) else frozenset() for v in out]
+        return [positions(v.indices if isinstance(v, Traced) else 0, y.size) for v in out]
 
     def __getattr__(self, name: str) -> Any:
         ufunc = getattr(np, name, None)
@@ -51,6 +51,12 @@ class Traced:
         return bool(self.value)
 
 
+def positions(bits: int, n: int) -> np.ndarray:
+    """Which of the n lowest bits are set."""
+    octets = np.frombuffer(bits.to_bytes(n // 8 + 1, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+
+
 def _both(
     symbol: Callable[[Any, Any], Any], swapped: bool, absorbing: bool
 ) -> Callable[[Traced, Any], Any]:
@@ -62,7 +68,7 @@ def _both(
                 return NotImplemented
             if absorbing and other == 0:
                 return 0.0
-            other = Traced(float(other), frozenset())
+            other = Traced(float(other), 0)
         a, b = (other.value, self.value) if swapped else (self.value, other.value)
         with np.errstate(all="ignore"):
             value = float(symbol(np.float64(a), np.float64(b)))

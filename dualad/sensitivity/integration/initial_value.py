@@ -15,10 +15,11 @@ from ..parameters.parameters import Parameters
 from .crossings import Crossings
 from .events import Event
 from .integrate import Integration, Trajectory
+from .jacobians import dense
 from .model import Model
 from .progress import Progress
 from .question import sensitivity_atol
-from .sparsity import Colouring, found_pattern, given_pattern
+from .sparsity import Colouring, found_pattern, given_pattern, is_sparse
 from .stepper import Method
 from .switches import Switches
 from .times import Moments
@@ -85,8 +86,9 @@ class InitialValueProblem:
         """States and sensitivities as one system."""
         jac = self.option("jac", "ad")
         return VariationalSystem(
-            self.model, self.chosen, self.scales, jac if callable(jac) else None, self.colouring()
-        )
+            self.model, self.chosen, self.scales, jac if callable(jac) else None,
+            self.colouring(), self.option("compile", False),
+        )  # fmt: skip
 
     def colouring(self) -> Colouring | None:
         """The sparsity of the Jacobian, given or found; None for a dense one."""
@@ -99,6 +101,8 @@ class InitialValueProblem:
         if sparsity is not None and not isinstance(sparsity, str):
             return Colouring(given_pattern(sparsity, n, m))
         pattern = found_pattern(model, self.span.t[0], self.start)
+        if sparsity is None and not is_sparse(pattern):
+            return None
         out = Colouring(given_pattern(pattern, n, m), found=True)
         return out if sparsity is not None or out.pays else None
 
@@ -134,7 +138,7 @@ class InitialValueProblem:
             Switches(system, (t0, t1)) if watch else None, keep,
             self.option("max_steps", 10**6),
         )  # fmt: skip
-        begun = time.perf_counter()
+        begun, busy = time.perf_counter(), time.process_time()
         try:
             trajectory = run.run(z0)
         except ModelError as error:
@@ -146,7 +150,8 @@ class InitialValueProblem:
             trajectory = run.out
         finally:
             report.close()
-        solved = Solved(self, system, method, run, trajectory, time.perf_counter() - begun)
+        wall, cpu = time.perf_counter() - begun, time.process_time() - busy
+        solved = Solved(self, system, method, run, trajectory, wall, cpu)
         if not trajectory.success:
             solved.gave_up()
         return solved
@@ -165,13 +170,13 @@ class InitialValueProblem:
             raise ModelError(system.not_finite, t0, y0)
         if callable(self.option("jac")):
             self.require_jacobian(system, t0, z0)
-        system.rhs_calls = system.jacobian_calls = 0
+        system.rhs_calls = system.tangent_calls = system.jacobian_calls = 0
 
     def require_jacobian(self, system: VariationalSystem, t0: float, z0: np.ndarray) -> None:
         """A Jacobian of the user's must be the derivative of the right-hand side."""
         given = replace(self, options={**(self.options or {}), "jac": "ad"}).system()
-        ours = given.blocks(t0, z0).dense()[: system.n, : system.n]
-        theirs = system.blocks(t0, z0).dense()[: system.n, : system.n]
+        y0 = z0[: system.n]
+        ours, theirs = dense(given.matrix(t0, y0)), dense(system.matrix(t0, y0))
         wrong = np.abs(ours - theirs) > 1e-5 * (np.abs(ours) + np.abs(theirs)) + 1e-12
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
@@ -199,6 +204,7 @@ class Solved:
     run: Integration
     trajectory: Trajectory
     wall: float
+    cpu: float
 
     def gave_up(self) -> None:
         """What the solver said, how far it came, and what was not finite on the way."""
@@ -223,10 +229,11 @@ class Solved:
             "rejected": norm.rejected,
             "rejected_by_sensitivity": norm.rejected_by_sensitivity,
             "rhs": self.system.rhs_calls,
-            "tangent_rhs": self.system.rhs_calls * self.system.k,
+            "tangent_rhs": self.system.tangent_calls * self.system.k,
             "jacobians": self.system.jacobian_calls,
             "factorisations": self.method.factorisations,
             "wall": self.wall,
+            "cpu": self.cpu,
         }
 
     def split(self, z: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .crossings import Crossings, Step
+from .crossings import Crossings
 from .handling import Handler, Outcome
+from .step import Interpolant, Step
 from .stepper import Method
 from .switches import Switches
 from .variational import VariationalSystem
@@ -106,7 +107,7 @@ class Integration:
             if solver.t == t0:
                 self.fail(f"a step changes t = {t0:g} no more: a singularity may be there")
                 return None
-            step = Step(t0, solver.t, z0, solver.dense_output())
+            step = Step(t0, solver.t, z0, Interpolant(solver))
             outcome = self.through(step, solver.y)
             if outcome is not None:
                 return outcome
@@ -184,7 +185,7 @@ class Integration:
 
     def piece(self, step: Step, end: float) -> None:
         if self.keep:
-            self.out.pieces.append(Piece(step.t0, end, step.z))
+            self.out.pieces.append(Piece(step.t0, end, step.z.made()))
 
     def outputs(self, step: Step, end: float, z1: np.ndarray | None) -> None:
         """The times of the result in a step; z1 is z at its end, None where an event ended it."""

@@ -25,6 +25,8 @@ def start_of(y0: Callable[[Any], Any], p: ModelParameters) -> Any:
     """What y0(p) gives, traced or not."""
     try:
         return y0(p)
+    except SensitivityError:
+        raise
     except Exception as error:
         raise ModelError(failure("y0", y0, error)) from error
 

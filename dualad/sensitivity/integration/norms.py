@@ -7,6 +7,7 @@ and the states also alone; the largest of these counts.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,11 @@ class BlockNorm:
         n, k: the size of a block, and how many there are beside the states.
         only_states: whether the error test looks at the states alone; Newton's never does.
         multistep: whether the stepper measures its error without solving for it, as BDF does.
+        weight: what the square of a sensitivity's estimated error counts.
     """
 
-    def __init__(self, n: int, k: int, only_states: bool, multistep: bool):
+    def __init__(self, n: int, k: int, only_states: bool, multistep: bool, weight: float = 1.0):
+        self.weight = weight
         self.n, self.k, self.only_states, self.multistep = n, k, only_states, multistep
         self.rejected = self.rejected_by_sensitivity = 0
         self._solved = False
@@ -40,12 +43,44 @@ class BlockNorm:
         self._solved = False
         worst = squares[0]
         if self.k and (newton or not self.only_states):
-            worst = max(worst, 0.5 * (worst + squares[1:].max()))
+            weight = 1.0 if newton else self.weight
+            worst = max(worst, 0.5 * (worst + weight * squares[1:].max()))
         if newton:
             self._refuse()
         else:
             self._measured.append((float(worst), float(squares[0])))
         return np.sqrt(worst * x.size)
+
+    def together(self, x: np.ndarray) -> np.ndarray:
+        """Mean squares of rows (k + 1, n): of the states, and of them with each sensitivity.
+
+        The first alone, where the error test looks at nothing else.
+        """
+        squares = np.einsum("jn,jn->j", x, x) / self.n
+        if self.only_states or not self.k:
+            return squares[:1]
+        squares[1:] *= self.weight
+        squares[1:] += squares[0]
+        squares[1:] *= 0.5
+        return squares
+
+    def of_rows(self, x: np.ndarray) -> float:
+        """The size of an error given as rows, of shape (k + 1, n), in the scale of 1."""
+        return self.note(self.together(x.reshape(-1, self.n)))
+
+    def note(self, squares: np.ndarray) -> float:
+        """The largest of sizes whose squares are given, that of the states first."""
+        worst = float(squares.max())
+        self._measured[:] = [(worst, float(squares[0]))]
+        return math.sqrt(worst)
+
+    def measure(self, squares: np.ndarray) -> None:
+        """Take note of one more attempt, whose sizes have these squares."""
+        self._measured.append((float(squares.max()), float(squares[0])))
+
+    def refuse(self) -> None:
+        """The step whose error was measured last is not taken."""
+        self._refuse()
 
     def after_solve(self, x: np.ndarray) -> np.ndarray:
         """A linear system was solved: what is measured next is a correction of Newton's."""

@@ -72,17 +72,29 @@ class Outputs:
         if bad:
             raise ModelError(self.model.not_finite(t, y, "the output", bad), t, y)
 
-    def second(self, t: float, y: np.ndarray, s: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """Second derivatives (m, k, k), where y has first s (n, k) and second h (n, k, k)."""
+    def second(
+        self,
+        t: float,
+        y: np.ndarray,
+        s: np.ndarray,
+        h: np.ndarray,
+        dt: np.ndarray,
+        ddt: np.ndarray,
+    ) -> np.ndarray:
+        """Second derivatives (m, k, k), where y has first s (n, k) and second h (n, k, k).
+
+        Those of t are dt (k,) and ddt (k, k).
+        """
         k = s.shape[1]
         q = np.array(self.system.values)
-        rows = [*h]
+        rows, moves = [*h], bool(dt.any() or ddt.any())
         for name in self.derived:
             g = self.function(name)
 
             def along(e: Any, g: Any = g) -> Any:
                 moved = y + s @ e + 0.5 * ((h @ e) @ e)
-                return g(t, moved, q + e)
+                time = t + dt @ e + 0.5 * ((ddt @ e) @ e) if moves else t
+                return g(time, moved, q + e)
 
             rows.append(np.asarray(jacfwd(jacfwd(along))(np.zeros(k))))
         return np.array(rows).reshape(len(rows), k, k)[self.order]

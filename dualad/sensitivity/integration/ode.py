@@ -11,7 +11,9 @@ from ..errors import SensitivityError, unknown_name
 from ..extras import extra
 from ..notices import warn
 from ..parameters.parameters import Parameters
+from ..parameters.unit_text import units_by_name
 from ..results.result import TimeSensitivities
+from .algebraic import Algebraic, ConsistentStart, consistent_events
 from .assemble import first_order
 from .events import named
 from .initial_value import InitialValueProblem
@@ -28,8 +30,8 @@ from .question import (
     sensitivity_rtol,
     span,
 )
-from .repetition import add_comparison, repetition
-from .second_order import second_order
+from .repetition import add_comparison, make_repeatable
+from .second_order import Asked, second_order
 from .stepper import solver_class
 
 __all__ = ["ode"]
@@ -59,6 +61,7 @@ def ode(
     jac: Any = "ad",
     jac_sparsity: Any = None,
     mass: Any = None,
+    compile: bool = False,
     dense_output: bool = False,
     max_step: float = np.inf,
     first_step: float | None = None,
@@ -66,7 +69,7 @@ def ode(
     compare: bool = False,
     progress: bool = False,
     on_failure: str = "raise",
-    units: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | str | None = None,
     time_unit: str | None = None,
 ) -> TimeSensitivities:
     """The solution of y' = rhs(t, y, p) and its derivatives dy/dp, integrated together.
@@ -91,8 +94,8 @@ def ode(
         integrals: name -> g(t, y, p): integrals over the span, in the error test; the result has
             them, with their derivatives, as `integrals`.
         events: `Event` objects; the result has their times, with derivatives, as `events[name]`.
-        order: 2 adds second derivatives, `hessian`. Events, and times that depend on parameters,
-            are for order 1.
+        order: 2 adds second derivatives, `hessian`, of outputs, integrals and event times. That
+            rhs itself jumps at an event is for order 1.
         method: a name that `scipy.integrate.solve_ivp` knows, or an OdeSolver class.
         rtol, atol: tolerances of the states; atol may differ from state to state, as an array or
             by name.
@@ -100,23 +103,29 @@ def ode(
             default rtol, and atol / pscale_j for the sensitivity by p_j.
         error_control: "full", or "states": sensitivities are left out of the error test.
         pscale: the scale of a parameter, by name; default |p_j|, or 1 where p_j is 0.
-        corrector: how implicit methods solve their equations: "simultaneous" factorises the
-            matrix of the joint system, of size n (1 + k); "staggered" solves its blocks in
-            sequence by one factorisation of size n. Both take the same steps. Default: the
-            cheaper one.
+        corrector: how implicit methods solve their equations: "staggered" solves for the states
+            first and then for each sensitivity, by one factorisation of size n; "simultaneous"
+            for all at once, by one of size n (1 + k). Default: "staggered" for Radau and BDF with
+            their Jacobian by dual numbers or by `jac`, "simultaneous" for others.
         jac: "ad"; a function jac(t, y, p) for df/dy, dense or sparse, which is checked at the
-            start; or None: SciPy differences the right-hand side of the joint system.
+            start and is for Newton's method alone; or None: SciPy differences the right-hand side
+            of the joint system.
         jac_sparsity: the entries of df/dy that may be other than zero, as a matrix; "auto" finds
             them by running rhs on index sets. The linear algebra is sparse then. Default: "auto"
             for a hundred states and more, if few entries are found.
-        mass: a constant matrix M, or M(p), for M y' = rhs. It must not be singular.
+        mass: a constant matrix M, or M(p), for M y' = rhs. Where it is singular, some equations
+            are algebraic: a system of index 1. The start and the state after an update are then
+            moved to the nearest consistent one with the same M y.
+        compile: whether the passes of rhs that carry tangents are traced once and run as programs
+            (`dualad.compile`, whose rules rhs has to keep: it reads nothing that changes but its
+            arguments). It costs some milliseconds, and then makes them several times faster.
         dense_output: keep the interpolant, for `TimeSensitivities.at`.
         max_step, first_step: the longest and the first step.
         max_steps: after so many steps the integration fails.
         compare: integrate without sensitivities too, and say in `stats` what they cost.
         progress: show on a terminal how far a long run has come.
         on_failure: "raise", or "partial": a result of what there is, with `success` False.
-        units: of states, outputs and integrals, by name.
+        units: of states, outputs and integrals, by name, or one for all.
         time_unit: the unit of t.
 
     Raises:
@@ -142,37 +151,51 @@ def ode(
     start, names = initial_state(y0, parameters, states)
     selected, derived = wanted_outputs(outputs, names)
     rates = functions_by_name("integrals", integrals, (*names, *derived))
-    known_units(units, (*names, *derived, *rates))
+    units = units_by_name(units, (*names, *derived, *rates), what="state, output or integral")
     ends = span(t_span, parameters, chosen)
     times = None if t_eval is None else output_times(t_eval, ends, parameters, chosen)
     require_choice("error_control", error_control, ("full", "states"))
     require_choice("on_failure", on_failure, ("raise", "partial"))
+    require_choice("compile", compile, (False, True))
     require_jac(jac, jac_sparsity)
     scale = scales(chosen, pscale)
     rtol = relative_tolerance(rtol)
     tolerance = absolute_tolerance(atol, names, tuple(rates), start)
-    model = Model(with_mass(rhs, mass, len(names)), parameters, names, rates)
+    slopes, happening = with_mass(rhs, mass, parameters, names), named(events)
+    if isinstance(slopes, Algebraic):
+        if callable(jac):
+            raise SensitivityError(
+                "jac does not go with a singular mass matrix, whose system has another Jacobian: "
+                "leave it out, dual numbers find it"
+            )
+        y0 = ConsistentStart(slopes, y0, t_span[0])
+        start, happening = (
+            initial_state(y0, parameters, names)[0],
+            consistent_events(slopes, happening),
+        )
+    model = Model(slopes, parameters, names, rates)
     sensitivity_atol(sens_atol, tolerance, chosen, scale, model.rows)
     problem = InitialValueProblem(
         model, y0 if callable(y0) else start, start, ends, times, chosen, scale, rtol, tolerance,
-        sensitivity_rtol(sens_rtol, rtol, chosen), sens_atol, base, named(events),
+        sensitivity_rtol(sens_rtol, rtol, chosen), sens_atol, base, happening,
         {
             "error_control": error_control, "corrector": corrector, "jac": jac,
             "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
-            "first_step": first_step, "max_steps": max_steps, "on_failure": on_failure,
+            "first_step": positive_or_none("first_step", first_step),
+            "max_steps": max_steps, "on_failure": on_failure,
+            "compile": compile,
         },
     )  # fmt: skip
     require_choice("order", order, (1, 2))
     if order == 2:
-        if dense_output:
-            raise SensitivityError("order=2 keeps no dense output: give t_eval")
-        result = second_order(problem, derived, selected, progress)
+        asked = Asked(t_span, t_eval, dense_output, progress)
+        result = second_order(problem, derived, selected, asked)
     else:
         result = first_order(problem, derived, selected, dense_output, progress)
     if compare:
         add_comparison(result, problem)
     with_units(result, units, time_unit)
-    result.again = repetition(problem, derived, selected, result, t_span, t_eval)
+    make_repeatable(problem, derived, selected, result, t_span, t_eval)
     for text in result.warnings:
         warn(text, stacklevel=2)
     return result
@@ -195,23 +218,16 @@ def wanted_outputs(
     return listed, {}
 
 
-def known_units(units: Mapping[str, str] | None, names: Sequence[str]) -> None:
-    """Units must be those of something."""
-    for name in units or {}:
-        if name not in names:
-            raise SensitivityError(unknown_name("state, output or integral", name, names))
-
-
-def with_units(
-    result: TimeSensitivities, units: Mapping[str, str] | None, time_unit: str | None
-) -> None:
+def with_units(result: TimeSensitivities, given: Mapping[str, str], time_unit: str | None) -> None:
     """Give each output and integral its unit."""
-    given = {name: unit for name, unit in (units or {}).items() if unit}
     result.time_unit = time_unit
     result.output_units = {n: u for n, u in given.items() if n in result.outputs}
     if result.integrals is not None:
         names = result.integrals.outputs
         result.integrals.output_units = {n: u for n, u in given.items() if n in names}
+    if time_unit:
+        for times in result.events.values():
+            times.output_units = dict.fromkeys(times.outputs, time_unit)
 
 
 def require_choice(what: str, value: Any, choices: Sequence[Any]) -> None:
@@ -224,6 +240,10 @@ def require_positive(what: str, value: Any) -> float:
     if not value > 0:
         raise SensitivityError(f"{what} must be positive, got {value!r}")
     return float(value)
+
+
+def positive_or_none(what: str, value: Any) -> float | None:
+    return None if value is None else require_positive(what, value)
 
 
 def require_jac(jac: Any, sparsity: Any) -> None:

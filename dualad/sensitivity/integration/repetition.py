@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import SensitivityError
 from ..results.result import TimeSensitivities
 from .assemble import observe
-from .initial_value import InitialValueProblem
+from .complex_steps import ComplexRun
+from .initial_value import InitialValueProblem, Solved
 from .model import Model
 from .observe import Outputs
 from .question import initial_state, output_times, span
 from .times import Moments
 
-__all__ = ["add_comparison", "repetition"]
+__all__ = ["add_comparison", "make_repeatable"]
 
 
 def add_comparison(result: TimeSensitivities, problem: InitialValueProblem) -> None:
@@ -27,44 +26,51 @@ def add_comparison(result: TimeSensitivities, problem: InitialValueProblem) -> N
         result.stats[f"{name}_ratio"] = result.stats[name] / max(alone[name], 1e-9)
 
 
-def repetition(
+def make_repeatable(
     problem: InitialValueProblem,
     derived: Any,
     selected: Any,
     result: TimeSensitivities,
     t_span: Any,
     t_eval: Any,
-) -> Callable[[np.ndarray], np.ndarray] | None:
-    """The values again, for other values of the parameters, by an integration without duals."""
-    if t_eval is None and (problem.events or not result.success):
-        return None
+) -> None:
+    """Let a result, its integrals and its events compute their values again."""
+    if not result.success:
+        return
+    again = Repetition(problem, derived, selected, result, t_span, t_eval)
+    if t_eval is not None or not problem.events:
+        result.again = again
+    if result.integrals is not None:
+        result.integrals.again = again.integrals
+        result.integrals.settings = result.settings
+    for name, times in result.events.items():
+        times.again = EventRepetition(again, name)
+        times.settings = result.settings
 
-    def again(vector: np.ndarray) -> np.ndarray:
+
+class Repetition:
+    """The values for other values of the parameters, by an integration without duals."""
+
+    def __init__(
+        self,
+        problem: InitialValueProblem,
+        derived: Any,
+        selected: Any,
+        result: TimeSensitivities,
+        t_span: Any,
+        t_eval: Any,
+    ):
+        self.problem, self.derived, self.selected = problem, derived, selected
+        self.t, self.t_span, self.t_eval = result.t, t_span, t_eval
+        every = (*problem.model.states, *derived)
+        self.order = [every.index(name) for name in result.outputs]
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        """The outputs, (nt, m)."""
         if np.iscomplexobj(vector):
-            raise SensitivityError("an integration cannot be repeated with complex parameters")
-        moved = problem.chosen.moved(np.asarray(vector, float).tolist())
-        parameters = problem.model.parameters.replace(**dict(moved))
-        none = parameters.subset([])
-        ends = span(t_span, parameters, none)
-        order: Any = slice(None)
-        if t_eval is None:
-            times: Any = np.array([ends.t[0], *result.t[1:-1], ends.t[1]])
-            if ends.moving[1]:
-                # The end may have moved before others of the times: integrate up to the last.
-                sign = np.sign(ends.t[1] - ends.t[0])
-                order = np.argsort(np.argsort(sign * times))
-                times = sign * np.sort(sign * times)
-                ends = Moments(times[[0, -1]], ends.dt, ends.moving)
-        else:
-            times = t_eval
-        start, _ = initial_state(problem.y0, parameters, problem.model.states)
-        model = Model(problem.model.rhs, parameters, problem.model.states, problem.model.integrals)
-        alone = problem.without_sensitivities(
-            model=model, start=start, y0=start, span=ends,
-            times=output_times(times, ends, parameters, none),
-            rtol=max(problem.rtol * 1e-2, 1e-11), atol=problem.atol * 1e-2,
-        ).solve(watch=False)  # fmt: skip
-        outputs = Outputs(alone.system, derived, selected)
+            return self.complex_run()(vector)
+        alone, order = self.solved(vector, True)
+        outputs = Outputs(alone.system, self.derived, self.selected)
         rows, slopes = alone.split(alone.trajectory.z)
         still = np.zeros(0)
         return np.array(
@@ -74,4 +80,56 @@ def repetition(
             ]
         )[order]
 
-    return again
+    def integrals(self, vector: np.ndarray) -> np.ndarray:
+        """The integrals up to the end."""
+        n = len(self.problem.model.states)
+        if np.iscomplexobj(vector):
+            return self.complex_run().end(vector)[n:]
+        return self.solved(vector, False)[0].trajectory.last[1][n:]
+
+    def times_of(self, name: str, vector: np.ndarray) -> np.ndarray:
+        """The times of an event."""
+        if np.iscomplexobj(vector):
+            self.complex_run()
+        log = self.solved(vector, False)[0].run.handler.firings
+        return np.array([e.t for e in log if e.name == name])
+
+    def complex_run(self) -> ComplexRun:
+        return ComplexRun(self.problem, self.derived, self.order, self.t, self.t_span, self.t_eval)
+
+    def solved(self, vector: np.ndarray, at_times: bool) -> tuple[Solved, Any]:
+        """The integration, and the order of its rows in the result."""
+        problem = self.problem
+        moved = problem.chosen.moved(np.asarray(vector, float).tolist())
+        parameters = problem.model.parameters.replace(**dict(moved))
+        none = parameters.subset([])
+        ends = span(self.t_span, parameters, none)
+        order: Any = slice(None)
+        times = self.t_eval
+        if times is None and at_times:
+            times = np.array([ends.t[0], *self.t[1:-1], ends.t[1]])
+            if ends.moving[1]:
+                # The end may have moved before others of the times: integrate up to the last.
+                sign = np.sign(ends.t[1] - ends.t[0])
+                order = np.argsort(np.argsort(sign * times))
+                times = sign * np.sort(sign * times)
+                ends = Moments(times[[0, -1]], ends.dt, ends.moving)
+        start, _ = initial_state(problem.y0, parameters, problem.model.states)
+        model = Model(problem.model.rhs, parameters, problem.model.states, problem.model.integrals)
+        alone = problem.without_sensitivities(
+            model=model, start=start, y0=start, span=ends,
+            times=None if times is None else output_times(times, ends, parameters, none),
+            rtol=max(problem.rtol * 1e-2, 1e-11), atol=problem.atol * 1e-2,
+        ).solve(watch=False)  # fmt: skip
+        return alone, order
+
+
+class EventRepetition:
+    """The times of one event again."""
+
+    def __init__(self, repetition: Repetition, name: str):
+        self.repetition, self.name = repetition, name
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        """The times, (m,)."""
+        return self.repetition.times_of(self.name, vector)

@@ -18,9 +18,8 @@ from ..extras import extra
 from ..parameters.parameters import ModelParameters
 from .index_sets import Traced
 from .model import Model
-from .pushing import derivative, pushed
 
-__all__ = ["Colouring", "found_pattern", "given_pattern"]
+__all__ = ["Colouring", "found_pattern", "given_pattern", "is_sparse"]
 
 
 class Colouring:
@@ -41,44 +40,62 @@ class Colouring:
         self.seeds = np.zeros((self.size, n))
         self.seeds[self.colour, np.arange(n)] = 1.0
         self.columns = np.repeat(np.arange(n), np.diff(self.pattern.indptr))
+        self.groups = self.colour[self.columns]
+        # Entries row by row: their order, and where each row that has some begins.
+        self.by_row = np.argsort(self.pattern.indices, kind="stable")
+        self.columns_by_row = self.columns[self.by_row]
+        self.filled, self.starts = np.unique(self.pattern.indices[self.by_row], return_index=True)
         self.probe = np.random.default_rng(20).uniform(0.5, 1.5, n)
+        self.seeds_and_probe = np.concatenate((self.seeds, self.probe[np.newaxis]))
 
     @property
     def pays(self) -> bool:
-        """Whether so few entries are left that sparse matrices are the cheaper ones."""
-        n = self.pattern.shape[0]
-        return 4 * self.size < n and 10 * self.pattern.nnz < n * n
+        """Whether so few groups are left that sparse matrices are the cheaper ones."""
+        return 4 * self.size < self.pattern.shape[0]
 
-    def compressed(self, f: Callable[[Any], Any], y: np.ndarray) -> np.ndarray:
-        """The derivatives of f(y) along the groups, with an axis of groups in front."""
-        value, moves = pushed(lambda t, y, q: f(y), 0.0, y, [], dy=self.seeds)
-        return np.asarray(derivative(value, moves, self.size))
+    def entries(self, compressed: np.ndarray) -> np.ndarray:
+        """The entries of the pattern, from the derivatives (groups, n) along the groups."""
+        return compressed[self.groups, self.pattern.indices]
 
-    def matrix(self, compressed: np.ndarray) -> Any:
-        """The sparse matrix whose derivatives along the groups are these, (groups, n)."""
-        rows = self.pattern.indices
-        data = compressed[self.colour[self.columns], rows]
+    def matrix(self, entries: np.ndarray) -> Any:
+        """The sparse matrix that has these entries."""
         return extra("scipy.sparse").csc_matrix(
-            (data, rows, self.pattern.indptr), shape=self.pattern.shape
+            (entries, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape
         )
+
+    def product(self, by_row: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """The matrix times each vector s[..., :]; its entries are given row by row."""
+        sums = np.add.reduceat(by_row * s[..., self.columns_by_row], self.starts, axis=-1)
+        if self.filled.size == s.shape[-1]:
+            return sums
+        out = np.zeros_like(s)
+        out[..., self.filled] = sums
+        return out
+
+    def lacks(self, entries: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """The rows with an entry outside the pattern, where `moved` is J times the probe."""
+        terms = entries * self.probe[self.columns]
+        rows, n = self.pattern.indices, moved.size
+        size = np.bincount(rows, abs(terms), n) + abs(moved)
+        return np.flatnonzero(abs(moved - np.bincount(rows, terms, n)) > 1e-9 * size)
+
+
+def is_sparse(pattern: Any) -> bool:
+    """Whether so few entries are left that grouping columns is worth while."""
+    n = pattern.shape[0]
+    return 10 * pattern.nnz < n * n
 
 
 def greedy(pattern: Any) -> np.ndarray:
     """A colour for each column, different for columns that share a row; fullest columns first."""
-    by_row = pattern.tocsr()
+    counts = pattern.astype(np.int32)
+    sharing = (counts.T @ counts).tocsr()
     colour = np.full(pattern.shape[1], -1)
-    counts = np.diff(pattern.indptr)
-    for j in np.argsort(-counts, kind="stable"):
-        rows = pattern.indices[pattern.indptr[j] : pattern.indptr[j + 1]]
-        taken = {
-            colour[c]
-            for i in rows
-            for c in by_row.indices[by_row.indptr[i] : by_row.indptr[i + 1]]
-        }
-        free = 0
-        while free in taken:
-            free += 1
-        colour[j] = free
+    for j in np.argsort(-np.diff(pattern.indptr), kind="stable"):
+        near = colour[sharing.indices[sharing.indptr[j] : sharing.indptr[j + 1]]]
+        taken = np.zeros(near.size + 1, bool)
+        taken[near[(near >= 0) & (near < near.size)]] = True
+        colour[j] = np.argmin(taken)
     return colour
 
 
@@ -112,7 +129,7 @@ def found_pattern(model: Model, t: float, y: np.ndarray) -> Any:
     except Exception:
         return numerical_pattern(lambda x: model.slopes(t, x, p), y)
     rows = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
-    columns = np.array([j for s in sets for j in sorted(s)], int)
+    columns = np.concatenate([*sets, np.zeros(0, int)])
     shape = (len(sets), y.size)
     return extra("scipy.sparse").csc_matrix((np.ones(rows.size, bool), (rows, columns)), shape)
 

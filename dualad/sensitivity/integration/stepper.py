@@ -1,4 +1,4 @@
-"""SciPy's steppers, told how to measure errors of sensitivities and how to solve by blocks."""
+"""SciPy's steppers, told how to measure errors of sensitivities and how to solve for them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ import numpy as np
 
 from ..errors import SensitivityError
 from ..extras import extra
-from .blocks import Factorised, Identity
+from .first_step import first_step
 from .norms import BlockNorm, Tolerance
 from .progress import Progress
+from .staggered_bdf import StaggeredBDF
+from .staggered_radau import StaggeredRadau
 from .variational import VariationalSystem
 
 __all__ = ["Method", "solver_class", "takes_jacobian"]
 
-#: Up to this size the Newton matrix of the joint system is factorised as a whole.
-WHOLE = 200
+#: Radau's method is of order 5, its error estimate of order 3: what it estimates as the tolerance
+#: is a hundredth of it. So an estimate counts half for a sensitivity, which is mostly harder than
+#: the states: it saves a tenth of the steps.
+RADAU = 0.5
 
 
 def solver_class(method: str | type, integrate: Any) -> type:
@@ -77,17 +81,17 @@ class Method:
         integrate = extra("scipy.integrate")
         self.base, self.system, self.rtol, self.atol = base, system, rtol, atol
         self.implicit = takes_jacobian(base)
-        self.by_blocks = issubclass(base, (integrate.Radau, integrate.BDF))
-        self.staggered = self.chosen(corrector, differenced) and self.implicit
         self.differenced, self.only_states = differenced, only_states
+        self.steps_of = {integrate.Radau: StaggeredRadau, integrate.BDF: StaggeredBDF}
+        self.staggered = self.chosen(corrector)
         self.max_step, self.first_step, self.report = max_step, first_step, report
         self.steps = self.factorisations = 0
         self.norms: dict[Any, BlockNorm] = {}
         # A step to a given time begins anew: a one-step method loses nothing by that.
-        self.one_step = integrate.Radau if issubclass(base, integrate.BDF) else base
-        if base is integrate.LSODA:
+        self.one_step = base
+        if issubclass(base, integrate.BDF) or base is integrate.LSODA:
             self.one_step = integrate.Radau
-        self.classes = {cls: self.controlled(cls) for cls in {base, self.one_step}}
+        self.classes = {cls: self.stepper(cls) for cls in {base, self.one_step}}
 
     @property
     def name(self) -> str:
@@ -100,23 +104,20 @@ class Method:
             return None
         return "staggered" if self.staggered else "simultaneous"
 
-    def chosen(self, corrector: str | None, differenced: bool) -> bool:
-        """Whether the blocks are solved in sequence."""
+    def chosen(self, corrector: str | None) -> bool:
+        """Whether the states are solved for first, and then the sensitivities."""
         if corrector not in (None, "simultaneous", "staggered"):
             raise SensitivityError(
                 f"corrector must be 'simultaneous' or 'staggered', got {corrector!r}"
             )
-        if corrector == "staggered" and (differenced or not self.by_blocks):
-            why = "jac=None" if self.by_blocks else self.base.__name__
+        able = self.base in self.steps_of and not self.differenced
+        if corrector == "staggered" and not able:
+            why = "jac=None" if self.base in self.steps_of else self.base.__name__
             raise SensitivityError(
                 f"corrector='staggered' is for Radau and BDF with their Jacobian by dual numbers; "
                 f"it does not go with {why}"
             )
-        if corrector is None:
-            large = self.system.n * (1 + self.system.k) > WHOLE
-            sparse = self.system.colouring is not None
-            return self.by_blocks and not differenced and (large or sparse)
-        return corrector == "staggered"
+        return able and corrector != "simultaneous"
 
     def start(
         self, t: float, z: np.ndarray, t1: float, cls: Any = None, first: float | None = None
@@ -125,8 +126,7 @@ class Method:
         base = self.base if cls is None else cls
         options: dict[str, Any] = {"max_step": self.max_step, "first_step": first}
         if takes_jacobian(base) and not self.differenced:
-            blocks = self.staggered or base is not self.base
-            options["jac"] = self.system.blocks if blocks else self.system.jacobian
+            options["jac"] = self.system.jacobian
         return self.classes[base](self.system, t, z, t1, **options)
 
     def to(self, t: float, z: np.ndarray, t1: float) -> np.ndarray:
@@ -138,61 +138,110 @@ class Method:
             solver.step()
         return solver.y if solver.status == "finished" else np.full_like(z, np.nan)
 
-    def controlled(self, base: Any) -> Any:
-        """A subclass of a stepper that measures and solves by blocks, and counts its steps."""
-        method, integrate = self, extra("scipy.integrate")
-        newton = issubclass(base, (integrate.Radau, integrate.BDF))
-        ours = newton or hasattr(base, "n_stages")
-        blocks = newton and not self.differenced and (self.staggered or base is not self.base)
+    def stepper(self, base: Any) -> Any:
+        """A subclass of SciPy's class, with our error test and, where it has one, our step."""
+        integrate = extra("scipy.integrate")
         norm = self.norms[base] = BlockNorm(
-            self.system.n, self.system.k, self.only_states, issubclass(base, integrate.BDF)
-        )
+            self.system.n, self.system.k, self.only_states,
+            multistep=issubclass(base, integrate.BDF),
+            weight=RADAU if issubclass(base, integrate.Radau) else 1.0,
+        )  # fmt: skip
+        own = base in self.steps_of and not self.differenced
+        if own and (self.staggered or base is not self.base):
+            return self.solving_in_turn(base, norm)
+        return self.controlled(base, norm)
 
-        class Controlled(base):
-            def __init__(self, fun: Any, t0: float, y0: Any, t_bound: float, **options: Any):
-                even = not np.ptp(method.rtol)
-                rtol = method.rtol.min() if ours or even else method.rtol
-                atol = np.minimum(method.atol, 1e300)
-                super().__init__(fun, t0, y0, t_bound, rtol=rtol, atol=atol, **options)
-                if ours:
-                    self.rtol = rtol if even else method.rtol
-                    self.atol = Tolerance.of(method.atol, norm)
-                if blocks:
-                    self.J, self.I = self._blocks, Identity()
-                    self.lu, self.solve_lu = self._factorise, self._solve
-                elif newton:
-                    solve = self.solve_lu
-                    self.solve_lu = lambda lu, b: norm.after_solve(solve(lu, b))
+    def first(self, norm: BlockNorm, order: int, t: float, z: np.ndarray, t1: float) -> float:
+        """The length of the first step, where none was asked for."""
+        scale = np.minimum(self.atol, 1e300) + self.rtol * np.abs(z)
+        return first_step(self.system, t, z, t1, order, norm.of_rows, scale, self.max_step)
 
-            def _validate_jac(self, jac: Any, sparsity: Any) -> Any:
-                if not blocks:
-                    return super()._validate_jac(jac, sparsity)
+    def solving_in_turn(self, base: Any, norm: BlockNorm) -> Any:
+        """A stepper that solves for the states and then for each sensitivity."""
+        method = self
 
-                def evaluate(t: float, y: np.ndarray, f: Any = None) -> Any:
-                    self.njev += 1
-                    return jac(t, y)
+        class Stepper(self.steps_of[base], base):  # type: ignore[name-defined]
+            system, block_norm = method.system, norm
 
-                self._blocks = evaluate(self.t, self.y)
-                # SciPy makes an identity of the kind of this matrix: a sparse one is cheap.
-                return evaluate, extra("scipy.sparse").csc_matrix((self.n, self.n))
-
-            def _factorise(self, matrix: Any) -> Factorised:
-                self.nlu += 1
-                return Factorised(matrix)
-
-            def _solve(self, lu: Factorised, b: np.ndarray) -> np.ndarray:
-                return norm.after_solve(lu.solve(b))
+            def __init__(
+                self, fun: Any, t0: float, y0: Any, t_bound: float, first_step: Any, **options: Any
+            ):
+                if first_step is None:
+                    first_step = method.first(norm, self.error_order, t0, y0, t_bound)
+                super().__init__(
+                    fun, t0, y0, t_bound, rtol=method.rtol.min(), first_step=first_step, **options
+                )
+                self.atol, self.rtol = method.atol, method.rtol[:: method.system.n]
+                self.begin()
 
             def step(self) -> Any:
-                lus, calls = self.nlu, self.nfev
-                message = super().step()
-                method.steps += self.status != "failed"
-                method.factorisations += self.nlu - lus
-                stages = getattr(self, "n_stages", None)
-                norm.end_of_step(max(1, (self.nfev - calls) // stages) if stages else None)
-                if method.report is not None:
-                    method.report(self.t, method.steps)
-                return message
+                return method.counted(self, super().step)
 
+        Stepper.__name__ = base.__name__
+        return Stepper
+
+    def controlled(self, base: Any, norm: BlockNorm) -> Any:
+        """SciPy's stepper, with errors measured by blocks where it lets itself be told."""
+        method, integrate = self, extra("scipy.integrate")
+        explicit = hasattr(base, "n_stages") and hasattr(base, "error_estimator_order")
+        newton = issubclass(base, (integrate.Radau, integrate.BDF))
+
+        class Controlled(base):
+            def __init__(
+                self, fun: Any, t0: float, y0: Any, t_bound: float, first_step: Any, **options: Any
+            ):
+                even = not np.ptp(method.rtol)
+                rtol = method.rtol.min() if explicit or newton or even else method.rtol
+                if first_step is None and explicit:
+                    order = self.error_estimator_order
+                    first_step = method.first(norm, order, t0, y0, t_bound)
+                super().__init__(
+                    fun, t0, y0, t_bound, rtol=rtol, atol=np.minimum(method.atol, 1e300),
+                    first_step=first_step, **options,
+                )  # fmt: skip
+                if explicit or newton:
+                    self.rtol = rtol if even else method.rtol
+                    self.atol = Tolerance.of(method.atol, norm)
+                if newton:
+                    solve = vars(self)["solve_lu"]
+                    self.solve_lu = lambda lu, b: norm.after_solve(solve(lu, b))
+
+            def step(self) -> Any:
+                return method.counted(self, super().step, norm)
+
+        if hasattr(base, "E3") and hasattr(base, "E5"):
+            Controlled._estimate_error_norm = two_estimates(norm)
         Controlled.__name__ = base.__name__
         return Controlled
+
+    def counted(self, solver: Any, step: Any, norm: BlockNorm | None = None) -> Any:
+        """Take a step, and note what it took."""
+        lus, calls = solver.nlu, solver.nfev
+        message = step()
+        self.steps += solver.status != "failed"
+        self.factorisations += solver.nlu - lus
+        if norm is not None:
+            stages = getattr(solver, "n_stages", None)
+            norm.end_of_step(max(1, (solver.nfev - calls) // stages) if stages else None)
+        if self.report is not None:
+            self.report(solver.t, self.steps)
+        return message
+
+
+def two_estimates(norm: BlockNorm) -> Any:
+    """The error estimate of DOP853, which divides one of order 5 by one of order 3.
+
+    For each sensitivity by itself: with the largest of either, the one of order 3 of some
+    parameter would make the error of another look small.
+    """
+
+    def estimate(self: Any, K: np.ndarray, h: float, scale: np.ndarray) -> float:
+        shape = (norm.k + 1, norm.n)
+        fifth = norm.together(((K.T @ self.E5) / scale).reshape(shape))
+        third = norm.together(((K.T @ self.E3) / scale).reshape(shape))
+        both = np.where(fifth > 0, fifth + 0.01 * third, 1.0)
+        squares = (h * fifth) ** 2 / both
+        norm.measure(squares)
+        return float(np.sqrt(squares.max()))
+
+    return estimate

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..parameters.parameters import ModelParameters
-from .crossings import Step
+from .step import Step
 from .variational import VariationalSystem
 
 __all__ = ["Decision", "Switch", "Switches"]

@@ -9,12 +9,13 @@ import numpy as np
 
 from ...engine.traced import as_value
 from ...errors import DualADError
+from ...transforms.jacobian import jacfwd
 from ..errors import SensitivityError
 from ..parameters.parameters import ModelParameters, Parameters
 from ..user_errors import failure
 from .pushing import derivative, pushed
 
-__all__ = ["Moments", "Time", "moments"]
+__all__ = ["Moments", "Time", "moments", "second_moments"]
 
 
 class Time:
@@ -84,6 +85,24 @@ def moments(entries: Any, parameters: Parameters, wrt: Parameters, what: str) ->
             raise SensitivityError(f"an entry of {what} gave shape {np.shape(t)}, not one time")
     moving = np.array([callable(e) for e in entries])
     return Moments(np.array([t for t, _ in rows]), np.array([d for _, d in rows]), moving)
+
+
+def second_moments(entries: Any, parameters: Parameters, wrt: Parameters) -> np.ndarray:
+    """The second derivatives of times that `moments` takes, shape (m, k, k)."""
+    k, q = len(wrt), wrt.vector()
+
+    def curved(f: Callable[[Any], Any]) -> np.ndarray:
+        def g(q: Any) -> Any:
+            moving = {name: q[j] for j, name in enumerate(wrt)}
+            return as_value(f(ModelParameters({**parameters, **moving})), "a time")
+
+        return np.asarray(jacfwd(jacfwd(g))(q), float)
+
+    if callable(entries):
+        return curved(entries)
+    if not _holds_functions(entries):
+        return np.zeros((*np.shape(entries), k, k))
+    return np.array([curved(e) if callable(e) else np.zeros((k, k)) for e in entries])
 
 
 def _holds_functions(entries: Any) -> bool:

@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ...transforms.forward import jvp
-from ...transforms.jacobian import jacfwd
-from ..errors import ModelError
 from ..parameters.parameters import ModelParameters, Parameters
-from .blocks import Blocks
+from .callbacks import Callbacks, CompiledCallbacks
+from .jacobians import Jacobians
+from .linear import Linear
 from .model import Model, NotFiniteError, start_of, state_vector
 from .pushing import derivative, pushed
 from .sparsity import Colouring
@@ -37,6 +36,7 @@ class VariationalSystem:
         scales: c_j, the unit in which parameter j is measured.
         given: the Jacobian df/dy as a function of (t, y, p), where the user has one.
         colouring: which entries of df/dy may be other than zero; None where all may.
+        compiled: whether passes with tangents are programs.
     """
 
     def __init__(
@@ -46,145 +46,90 @@ class VariationalSystem:
         scales: np.ndarray,
         given: Callable[..., Any] | None = None,
         colouring: Colouring | None = None,
+        compiled: bool = False,
     ):
         self.model, self.wrt, self.scales = model, wrt, scales
-        self.given, self.colouring = given, colouring
-        self.n, self.k = len(model.rows), len(wrt)
-        self.units = np.diag(scales)
-        self.values = [np.float64(v) for v in wrt.values()]
-        self.rhs_calls = self.jacobian_calls = 0
+        kind = CompiledCallbacks if compiled else Callbacks
+        self.callbacks = kind(model, wrt, scales)
+        self.jacobians = Jacobians(self.callbacks, given, colouring)
+        self.n, self.k = self.callbacks.n, self.callbacks.k
+        self.units, self.values = self.callbacks.units, self.callbacks.values
+        self.f = self.callbacks.f
+        self.rhs_calls = self.tangent_calls = self.jacobian_calls = 0
         self.not_finite: str | None = None
-        self.last_blocks: Blocks | None = None
+        self.last: dict[str, Any] = {}
 
     def __call__(self, t: float, z: np.ndarray) -> np.ndarray:
+        """z' at (t, z), of the shape of z."""
         self.rhs_calls += 1
+        self.tangent_calls += 1
         rows = z.reshape(self.k + 1, self.n)
-        value, slopes = self.slopes(t, rows[0], rows[1:])
         out = np.empty((self.k + 1, self.n))
-        out[0], out[1:] = value, slopes
+        out[0], out[1:] = self.callbacks.along(t, rows[0], rows[1:])
         if not np.isfinite(out).all():
             self.not_finite = self.describe(t, rows[0], out)
         return out.ravel()
 
-    def f(self, t: Any, y: Any, q: list[Any]) -> Any:
-        """The right-hand side, where the k parameters have the values q."""
-        return self.model(t, y, dict(zip(self.wrt.names, q, strict=True)))
-
-    def slopes(self, t: float, y: Any, s: Any) -> tuple[Any, Any]:
-        """y' of shape (n,) and s' of shape (k, n), in one pass."""
-        if not self.k:
-            return self.model(t, y, {}), np.zeros((0, self.n))
-        value, slopes = pushed(self.f, t, y, self.values, dy=s, dq=self.units)
-        return value, derivative(value, slopes, self.k)
+    def states(self, t: float, y: np.ndarray) -> np.ndarray:
+        """y' alone, on behalf of a stepper."""
+        self.rhs_calls += 1
+        out = self.callbacks.value(t, y)
+        if not np.isfinite(out).all():
+            self.not_finite = self.describe(t, y, out[np.newaxis])
+        return out
 
     def flow(self, t: float, y: np.ndarray) -> np.ndarray:
         """y' alone, without derivatives."""
-        return np.asarray(self.model(t, y, {}), float)
+        return self.callbacks.value(t, y)
+
+    def linear(self, t: float, y: np.ndarray) -> Linear:
+        """y' at (t, y), and the map from sensitivities to their slopes there."""
+        self.tangent_calls += 1
+        out = self.jacobians.linear(t, y)
+        if not out.finite():
+            self.not_finite = self.describe(t, y, np.vstack((out.value, out.forcing)))
+        return out
+
+    @property
+    def sparse(self) -> bool:
+        """Whether Jacobians are sparse matrices."""
+        return self.jacobians.colouring is not None
 
     # --- the Jacobian
+
+    def matrix(self, t: float, y: np.ndarray, linear: Linear | None = None) -> Any:
+        """J for Newton's method; `linear` is what is known at (t, y)."""
+        return self.lasting("matrix", lambda: self.jacobians.matrix(t, y, linear))
+
+    def jacobian(self, t: float, z: np.ndarray) -> np.ndarray:
+        """dz'/dz, the whole block lower triangular matrix."""
+        rows = z.reshape(self.k + 1, self.n)
+        joint = self.joint(t, rows[1:])
+        return self.lasting("joint", lambda: whole(*self.jacobians.blocks(t, rows[0], joint)))
 
     def joint(self, t: float, s: np.ndarray) -> Callable[[Any], Any]:
         """The function y -> (y', s_1', ..., s_k') of shape (k + 1, n)."""
 
         def function(y: Any) -> Any:
-            value, slopes = self.slopes(t, y, s)
-            if isinstance(value, np.ndarray) and isinstance(slopes, np.ndarray):
-                return np.concatenate((value[np.newaxis], slopes))
+            value, slopes = self.callbacks.along(t, y, s)
             return np.concatenate((np.reshape(value, (1, self.n)), slopes))
 
         return function
 
-    def blocks(self, t: float, z: np.ndarray) -> Blocks:
-        """J, and the k blocks below it.
+    def lasting(self, kind: str, evaluate: Callable[[], Any]) -> Any:
+        """A Jacobian, or the last one of its kind where it is not finite.
 
-        Where they are not finite on the way, a trial step went too far: the last ones serve until
-        the stepper has shortened it. At the start there is no such remedy.
+        A trial step went too far then: the last one serves until the stepper has shortened it. At
+        the start there is no such remedy.
         """
         self.jacobian_calls += 1
         try:
-            self.last_blocks = self.fresh_blocks(t, z)
+            self.last[kind] = evaluate()
         except NotFiniteError as error:
-            if self.last_blocks is None:
+            if kind not in self.last:
                 raise
             self.not_finite = self.not_finite or str(error)
-        return self.last_blocks
-
-    def fresh_blocks(self, t: float, z: np.ndarray) -> Blocks:
-        """J, and the k blocks below it, at (t, z)."""
-        rows = z.reshape(self.k + 1, self.n)
-        joint = self.joint(t, rows[1:])
-        if self.colouring is not None:
-            columns = self.usable(t, rows[0], self.colouring.compressed(joint, rows[0]), 1, 2)
-            if not self.pattern_holds(t, rows, columns):
-                self.colouring = None
-                return self.fresh_blocks(t, z)
-            diagonal, *below = [self.colouring.matrix(c) for c in np.moveaxis(columns, 1, 0)]
-        else:
-            column = self.usable(t, rows[0], np.asarray(jacfwd(joint)(rows[0])), 0, 1)
-            diagonal, below = column[0], list(column[1:])
-        if self.given is not None:
-            diagonal = self.given_jacobian(t, rows[0], diagonal)
-        return Blocks(diagonal, below)
-
-    def jacobian(self, t: float, z: np.ndarray) -> np.ndarray:
-        """dz'/dz, the whole block lower triangular matrix."""
-        return self.blocks(t, z).dense()
-
-    def given_jacobian(self, t: float, y: np.ndarray, like: Any) -> Any:
-        """The user's Jacobian, as a matrix of the kind of like."""
-        p = ModelParameters(self.model.fixed)
-        n = len(self.model.states)
-        try:
-            given = self.given(t, y[:n], p)  # type: ignore[misc]
-        except Exception as error:
-            raise self.model.failure(t, error, self.given, "jac") from error
-        return self.embedded(t, given, like)
-
-    def embedded(self, t: float, given: Any, like: Any) -> Any:
-        n = len(self.model.states)
-        matrix = given if hasattr(given, "tocsc") else np.asarray(given, float)
-        if matrix.shape != (n, n):
-            raise ModelError(
-                f"jac returned shape {matrix.shape} at t = {t:g}; it must be {(n, n)}"
-            )
-        if hasattr(like, "tocsc"):
-            out = like.tolil(copy=True)
-            out[:n, :n] = matrix
-            return out.tocsc()
-        out = np.array(like)
-        out[:n, :n] = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-        return out
-
-    def usable(
-        self, t: float, y: np.ndarray, columns: np.ndarray, blocks: int, rows: int
-    ) -> np.ndarray:
-        """The entries of J and of the blocks below; `blocks` and `rows` are the axes of both.
-
-        A power y**1.5 has no second derivative where y is 0. The entries of the lower blocks only
-        speed Newton's method up, so one that does not exist is left out; those of J must exist.
-        """
-        ordered = np.moveaxis(columns, (blocks, rows), (0, 1))
-        self.model.require_finite(t, y, ordered[0], f"the derivative of {self.model.name}")
-        if not np.isfinite(columns).all():
-            columns = np.where(np.isfinite(columns), columns, 0.0)
-        return columns
-
-    def pattern_holds(self, t: float, rows: np.ndarray, columns: np.ndarray) -> bool:
-        """Whether the pattern has all entries of J; one that the user gave must have them."""
-        assert self.colouring is not None
-        probe = self.colouring.probe
-        _, moved = jvp(lambda y: self.f(t, y, self.values), (rows[0],), (probe,))
-        expected = self.colouring.matrix(columns[:, 0]) @ probe
-        size = abs(self.colouring.matrix(columns[:, 0])) @ abs(probe) + abs(moved)
-        wrong = np.flatnonzero(abs(moved - expected) > 1e-9 * size)
-        if wrong.size and not self.colouring.found:
-            names = ", ".join(self.model.rows[i] for i in wrong[:6])
-            raise ModelError(
-                f"the sparsity pattern of the Jacobian lacks an entry in the row of {names} at "
-                f"t = {t:g}: give jac_sparsity with all entries that may become other than zero, "
-                f"or leave it out"
-            )
-        return not wrong.size
+        return self.last[kind]
 
     # --- the start
 
@@ -228,5 +173,17 @@ class VariationalSystem:
         if of_f:
             return self.model.not_finite(t, y, self.model.name, of_f)
         finite = np.isfinite(out[1:]).all(axis=1)
-        lost = [f"parameter {n}" for n, ok in zip(self.wrt.names, finite, strict=True) if not ok]
+        # Where none is named, it is an entry of J, which is in the equations of all of them.
+        lost = [n for n, ok in zip(self.wrt.names, finite, strict=True) if not ok]
+        lost = [f"parameter {n}" for n in lost or self.wrt.names]
         return self.model.not_finite(t, y, f"the derivative of {self.model.name}", lost)
+
+
+def whole(diagonal: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """The joint matrix with J in each block of the diagonal, and other blocks below the first."""
+    k, n = below.shape[:2]
+    out = np.zeros((k + 1, n, k + 1, n))
+    for j in range(k + 1):
+        out[j, :, j, :] = diagonal
+    out[1:, :, 0, :] = below
+    return out.reshape((k + 1) * n, (k + 1) * n)

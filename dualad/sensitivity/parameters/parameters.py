@@ -167,7 +167,10 @@ class Parameters(Mapping[str, float]):
         Raises:
             ParameterError: a name is unknown or comes twice.
         """
-        chosen = self._known([names] if isinstance(names, str) else list(names))
+        chosen = list(self._known([names] if isinstance(names, str) else list(names)))
+        for name in chosen:
+            if chosen.count(name) > 1:
+                raise ParameterError(f"the parameter {name!r} is asked for twice")
         out = Parameters((name, self._details[name]) for name in chosen)
         at = [self.names.index(name) for name in chosen]
         out._correlation = self._correlation[np.ix_(at, at)]

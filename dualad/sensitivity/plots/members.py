@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["members"]
 
+#: Up to so many times each is marked, so that the lines between them are taken for what they are.
+FEW = 25
+
 
 def members(
     ensemble: Ensemble,
@@ -56,7 +59,10 @@ def members(
         )  # fmt: skip
         for m in np.flatnonzero(ensemble.ok)[:lines]:
             panel.plot(t, ensemble.values[m, :, i], color="0.45", lw=0.5)
-        panel.plot(t, middle[:, i], color=COLOURS[0], lw=2.0, label="median" if not c else None)
+        panel.plot(
+            t, middle[:, i], color=COLOURS[0], lw=2.0, label="median" if not c else None,
+            marker="o" if len(t) <= FEW else None, ms=4,
+        )  # fmt: skip
         panel.set_ylabel(named(name, units.get(name)))
         tidy_axes(panel)
     panels[-1, 0].set_xlabel(

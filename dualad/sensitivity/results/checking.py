@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import CheckError, SensitivityError
 from ..notices import quietly
+from ..progress import Line
 from .differences import Difference, central, complex_step
 from .tabular import Table
 
@@ -49,15 +50,23 @@ class Check(Table):
             )
 
 
-def check(result: Sensitivities, method: str = "central", rtol: float | None = None) -> Check:
+def check(
+    result: Sensitivities,
+    method: str = "central",
+    rtol: float | None = None,
+    progress: bool = False,
+) -> Check:
     """See `Sensitivities.check`.
 
     The verdicts are "agrees"; "differs"; "not differentiable", where the derivatives from the left
     and from the right are two, and the one given is between them; "below noise", where the
-    reference cannot tell the derivative from 0.
+    reference cannot tell the derivative from 0; and for complex steps, where only those differ,
+    "agrees with differences".
     """
     if method not in METHODS:
         raise SensitivityError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if rtol is not None and not rtol > 0:
+        raise SensitivityError(f"rtol must be positive, got {rtol!r}")
     if result.again is None:
         raise SensitivityError(
             "this result does not know how to compute its values again (it was read from a file, "
@@ -66,12 +75,35 @@ def check(result: Sensitivities, method: str = "central", rtol: float | None = N
     times = result.row_labels()
     columns = COLUMNS[1:] if times is None else COLUMNS
     rows: list[tuple[Any, ...]] = []
-    for j, name in enumerate(result.parameters):
-        reference = _reference(result, method, j)
-        rows.extend(_rows(result, name, j, reference, times, _tolerance(result, rtol)))
+    close, count = _tolerance(result, rtol), len(result.parameters)
+    with Line(progress) as line:
+        for j, name in enumerate(result.parameters):
+
+            def said(runs: int, j: int = j, name: str = name) -> None:
+                line.say(lambda: f"{name} ({j + 1} of {count} parameters): run {runs}")
+
+            f = _Recomputed(result, said)
+            found = _rows(result, name, j, _reference(result, f, method, j, close), times, close)
+            if method == "complex" and any(row[-1].startswith("differs") for row in found):
+                plain = _reference(result, f, "central", j, close)
+                found = _analytic(found, _rows(result, name, j, plain, times, close))
+            rows.extend(found)
     bad = sum(row[-1].startswith("differs") for row in rows)
     title = f"{len(rows)} derivatives against {method}: {bad} differ"
     return Check(columns, rows, title)
+
+
+def _analytic(rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]) -> list[Any]:
+    """What differs from complex steps but not from differences is of a model without them.
+
+    A model with np.abs or .real in it is not analytic, and takes no complex step.
+    """
+    return [
+        (*row[:-1], "agrees with differences: the model is not analytic")
+        if row[-1].startswith("differs") and not other[-1].startswith("differs")
+        else row
+        for row, other in zip(rows, plain, strict=True)
+    ]
 
 
 def _tolerance(result: Sensitivities, rtol: float | None) -> float:
@@ -80,10 +112,16 @@ def _tolerance(result: Sensitivities, rtol: float | None) -> float:
     return max(1e-9, 20 * float(result.settings.get("rtol") or 0.0))
 
 
-def _reference(result: Sensitivities, method: str, j: int) -> Difference:
+def _reference(
+    result: Sensitivities, f: Callable[[np.ndarray], Any], method: str, j: int, rtol: float
+) -> Difference:
     """The derivative by one parameter, flat over the outputs."""
+    floors = np.resize(_floors(result, j), result.values.size)
+
+    def enough(value: np.ndarray) -> np.ndarray:
+        return np.asarray(0.05 * (rtol * np.abs(value) + floors))
+
     x = result.parameters.vector()
-    f = _recomputed(result)
     if method == "complex":
         try:
             return complex_step(f, x, j)
@@ -93,25 +131,29 @@ def _reference(result: Sensitivities, method: str, j: int) -> Difference:
                 f"method='central'"
             ) from error
     if method == "high precision":
-        x = x.astype(np.longdouble)
-    return central(f, x, j, _step(result, j))
+        return central(f, x.astype(np.longdouble), j, _step(result, j))
+    return central(f, x, j, _step(result, j), enough=enough)
 
 
-def _recomputed(result: Sensitivities) -> Callable[[np.ndarray], np.ndarray]:
-    again = result.again
-    assert again is not None
+class _Recomputed:
+    """The values for other parameters, flat; `said` is told of each run."""
 
-    def f(x: np.ndarray) -> np.ndarray:
+    def __init__(self, result: Sensitivities, said: Callable[[int], None]):
+        self.result, self.said, self.runs = result, said, 0
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        again, shape = self.result.again, self.result.values.shape
+        assert again is not None
+        self.runs += 1
+        self.said(self.runs)
         with quietly():
             out = np.asarray(again(x))
-        if out.shape != result.values.shape:
+        if out.shape != shape:
             raise SensitivityError(
                 f"the model gave values of shape {out.shape} for other parameters, instead of "
-                f"{result.values.shape}: fix the times of the result"
+                f"{shape}: fix the times of the result"
             )
         return out.reshape(-1)
-
-    return f
 
 
 def _step(result: Sensitivities, j: int) -> float:
@@ -156,9 +198,10 @@ def _verdict(value: float, reference: Difference, i: int, rtol: float, floor: fl
     found, error = float(reference.value[i]), float(reference.error[i])
     left, right = float(reference.left[i]), float(reference.right[i])
     close = rtol * max(abs(value), abs(found)) + floor + 1e-300
-    # A kink shows as two one-sided derivatives that are each extrapolated well.
-    apart = abs(left - right)
-    if np.isfinite(apart) and apart > 1e-3 * max(abs(left), abs(right), 1e-300) + 1e3 * error:
+    # A kink shows as two one-sided derivatives that are each extrapolated well, and further apart
+    # than the tolerance of an integration leaves them.
+    apart, noise = abs(left - right), 1e3 * error + floor
+    if np.isfinite(apart) and apart > 1e-3 * max(abs(left), abs(right), 1e-300) + noise:
         within = min(left, right) - close <= value <= max(left, right) + close
         sides = f"{left:.6g} from the left, {right:.6g} from the right"
         return f"not differentiable: {sides}" if within else f"differs: {sides}"

@@ -17,6 +17,8 @@ __all__ = ["Difference", "central", "complex_step"]
 
 #: The steps are divided by this, so many times.
 RATIO, STEPS = 2.0, 10
+#: The last step at which nothing is decided, and how well the one-sided derivatives are known.
+FEWEST, SIDES = 2, 1e-4
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,12 @@ class Difference:
 
 
 def central(
-    f: Callable[[np.ndarray], Any], x: np.ndarray, j: int, h: float, one_sided: bool = True
+    f: Callable[[np.ndarray], Any],
+    x: np.ndarray,
+    j: int,
+    h: float,
+    one_sided: bool = True,
+    enough: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Difference:
     """df/dx_j by extrapolated central differences; in the precision of x.
 
@@ -46,6 +53,8 @@ def central(
         j: the entry that moves.
         h: the largest step.
         one_sided: whether the one-sided derivatives are extrapolated, too.
+        enough: gives for a derivative the error with which it is good enough: the steps are
+            divided no further then. Default: as good as it gets.
     """
     here = np.asarray(f(x))
     at = here if one_sided else None
@@ -58,6 +67,8 @@ def central(
         if at is not None:
             right.append((up - at) / step[j])
             left.append((at - down) / step[j])
+        if enough is not None and i >= FEWEST and _settled(middle, left, right, enough):
+            break
     value, error = extrapolated(middle, RATIO**2)
     # Two values that are the same to the last bit say nothing of what lies below that bit.
     rounding = np.finfo(here.dtype).eps * np.abs(here) / abs(h)
@@ -66,6 +77,21 @@ def central(
         none = np.full(np.shape(value), np.nan)
         return Difference(value, error, none, none)
     return Difference(value, error, extrapolated(left, RATIO)[0], extrapolated(right, RATIO)[0])
+
+
+def _settled(
+    middle: list[np.ndarray],
+    left: list[np.ndarray],
+    right: list[np.ndarray],
+    enough: Callable[[np.ndarray], np.ndarray],
+) -> bool:
+    """Whether all entries are known well enough, and whether each has one derivative or two."""
+    value, error = extrapolated(middle, RATIO**2)
+    if not (error <= enough(value)).all():
+        return False
+    sides = [extrapolated(side, RATIO) for side in (left, right) if side]
+    size = np.abs([v for v, _ in sides]).max(axis=0, initial=0.0)
+    return all((e <= SIDES * size + enough(value)).all() for _, e in sides)
 
 
 def extrapolated(first: list[np.ndarray], ratio: float) -> tuple[np.ndarray, np.ndarray]:

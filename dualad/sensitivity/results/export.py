@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.scaling import kind_of, scaled, symbol
+from ..analysis.scaling import kind_of, scaled, symbol, zero_notes
 from ..errors import SensitivityError
 from ..extras import extra
+from ..parameters.unit_text import named
 from .tabular import Table
 
 if TYPE_CHECKING:
@@ -36,11 +37,25 @@ def result_table(result: Sensitivities, kind: bool | str = False) -> Table:
         name = result.outputs[i]
         unit = (result.output_units.get(name, ""),) if result.output_units else ()
         body.append((*head, name, float(values[r, i]), *unit, *map(float, rows[r, i])))
-    head_names = [] if times is None else ["t"]
+    head_names = [] if times is None else [named("t", getattr(result, "time_unit", None))]
     unit_name = ["unit"] if result.output_units else []
     title = "" if kind == "none" else f"columns of parameters: {symbol(kind)}"
-    marks = [p if kind != "none" else f"d/d{p}" for p in result.parameters.names]
-    return Table([*head_names, "output", "value", *unit_name, *marks], body, title)
+    notes = zero_notes(result) if kind == "elasticity" else []
+    columns = [*head_names, "output", "value", *unit_name, *marks(result, kind)]
+    return Table(columns, body, title, notes)
+
+
+def marks(result: Sensitivities, kind: str) -> list[str]:
+    """What the columns of the parameters are called, with the unit that is divided by.
+
+    The derivative has the unit of the output by that of the parameter; what is scaled by the
+    parameter has that of the output alone.
+    """
+    names = [p if kind != "none" else f"d/d{p}" for p in result.parameters.names]
+    if kind not in ("none", "y"):
+        return names
+    units = [p.unit for _, p in result.parameters.details()]
+    return [n if not u else f"{n} (per {u})" for n, u in zip(names, units, strict=True)]
 
 
 def tidy_rows(result: Sensitivities) -> Iterator[tuple[Any, ...]]:
@@ -74,8 +89,10 @@ def to_dataframe(result: Sensitivities, tidy: bool) -> Any:
     if tidy:
         return frame(list(tidy_rows(result)), columns=list(tidy_columns(result)))
     table = result_table(result)
-    names = [c.removeprefix("d/d") for c in table.columns]
-    return frame(table.rows, columns=names)
+    head = len(table.columns) - len(result.parameters)
+    first = ["t" if result.row_labels() is not None and i == 0 else c
+             for i, c in enumerate(table.columns[:head])]  # fmt: skip
+    return frame(table.rows, columns=[*first, *result.parameters.names])
 
 
 def to_csv(result: Sensitivities, path: str | Path | None) -> str:
@@ -119,5 +136,10 @@ def to_xarray(result: Sensitivities) -> Any:
         data["hessian"] = ([*front, "parameter", "parameter2"], second)
     out = xarray.Dataset(data, coords)
     out["parameter_value"] = ("parameter", result.parameters.vector())
-    out.attrs["units"] = str(result.output_units) if result.output_units else ""
+    units = [result.output_units.get(name, "") for name in result.outputs]
+    of = [p.unit or "" for _, p in result.parameters.details()]
+    out = out.assign_coords(output_unit=("output", units), parameter_unit=("parameter", of))
+    time_unit = getattr(result, "time_unit", None)
+    if times is not None and time_unit:
+        out["time"].attrs["units"] = time_unit
     return out

@@ -11,7 +11,7 @@ from ..errors import ModelError, SensitivityError
 from ..implicit.equations import UserFunction
 from ..implicit.implicit import Branch, ImplicitProblem, derivatives_along
 
-__all__ = ["checked_order", "outputs_of_branch"]
+__all__ = ["checked_order", "output_functions", "outputs_of_branch"]
 
 
 def checked_order(order: int) -> int:
@@ -32,7 +32,7 @@ def outputs_of_branch(
     unknowns = user.unknowns
     if not outputs:
         return shaped(branch, unknowns.names, unknowns.shape, order)
-    functions = _functions(outputs, user)
+    functions = output_functions(outputs, user)
     names = list(unknowns.names)
     layout: dict[str, tuple[str, ...]] = {n: (n,) for n in names}
     values = [branch.x]
@@ -68,7 +68,10 @@ def shaped(
     }
 
 
-def _functions(outputs: Mapping[str, Callable[..., Any]], user: UserFunction) -> dict[str, Any]:
+def output_functions(
+    outputs: Mapping[str, Callable[..., Any]], user: UserFunction
+) -> dict[str, Any]:
+    """The functions g(x, q) of further outputs, by name."""
     if not isinstance(outputs, Mapping):
         raise SensitivityError(
             f"outputs must be a mapping of names to functions g(x, p), "

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..parameters.unit_text import named
 from ..reference import Reference
+from .export import marks
 from .result import TimeSensitivities
 
 __all__ = ["counts", "differences", "page", "table"]
@@ -44,9 +46,9 @@ def table(result: TimeSensitivities, references: Sequence[Reference] = ()) -> st
     States that do not fit into the width of the page follow below.
     """
     beside = references[0] if references else None
-    wide = max(NUMBER, 2 + max(map(len, result.outputs), default=0))
+    wide = max(NUMBER, 2 + max((len(_head(result, n)) for n in result.outputs), default=0))
     cell = NUMBER + FIGURE if beside else wide
-    row = max(ROW, 4 + max(map(len, result.parameters), default=0))
+    row = max(ROW, 1 + max(map(len, marks(result, "none")), default=0))
     fit = max(1, (WIDTH - TIME - row) // cell)
     groups = [result.outputs[i : i + fit] for i in range(0, len(result.outputs), fit)]
     return "\n\n".join(_columns(result, group, beside, (row, cell)) for group in groups)
@@ -59,17 +61,23 @@ def _columns(
     widths: tuple[int, int],
 ) -> str:
     row, cell = widths
-    lines = [f"{'t':<{TIME + row}}" + "".join(f"{name:>{cell}}" for name in outputs)]
+    time = named("t", result.time_unit)
+    heads = [_head(result, name) for name in outputs]
+    lines = [f"{time:<{TIME + row}}" + "".join(f"{head:>{cell}}" for head in heads)]
     if beside is not None:
         pair = f"{'dualad':>{NUMBER}}{beside.name[: FIGURE - 1]:>{FIGURE}}"
         lines.append(" " * (TIME + row) + pair * len(outputs))
     for k, t in enumerate(result.t):
         lines.append("")
-        for parameter in ("", *result.parameters):
-            head = f"{'' if parameter else format(t, '.4g'):<{TIME}}"
-            head += f"{'d/d' + parameter if parameter else 'value':<{row}}"
+        names = ("value", *marks(result, "none"))
+        for parameter, mark in zip(("", *result.parameters), names, strict=True):
+            head = f"{'' if parameter else format(t, '.4g'):<{TIME}}{mark:<{row}}"
             lines.append(head + _row(result, k, parameter, outputs, (beside, cell)))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _head(result: TimeSensitivities, name: str) -> str:
+    return named(name, result.output_units.get(name))
 
 
 def _row(

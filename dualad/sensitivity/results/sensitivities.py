@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from ..parameters.parameters import Parameters
 if TYPE_CHECKING:
     from ..analysis.identifiability import Identifiability
     from ..plots import Plots
+    from .checking import Check
     from .tabular import Table
 
 __all__ = ["Sensitivities"]
@@ -102,6 +105,30 @@ class Sensitivities:
             "settings": self.settings,
             "again": self.again,
         }
+
+    #: what holds functions of the user's
+    _functions: tuple[str, ...] = ("again",)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: functions that cannot be (a lambda, say) stay behind."""
+        state = dict(vars(self))
+        for name in self._functions:
+            try:
+                pickle.dumps(state[name])
+            except Exception:
+                state[name] = None
+        return state
+
+    def __copy__(self) -> Any:
+        out = object.__new__(type(self))
+        vars(out).update(vars(self))
+        return out
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        out = object.__new__(type(self))
+        memo[id(self)] = out
+        vars(out).update(copy.deepcopy(vars(self), memo))
+        return out
 
     def replace(self, **changes: Any) -> Any:
         """The same result with some arguments of its constructor changed."""
@@ -378,20 +405,23 @@ class Sensitivities:
 
         return Plots(self)
 
-    def check(self, method: str = "central", rtol: float | None = None) -> Table:
+    def check(
+        self, method: str = "central", rtol: float | None = None, progress: bool = False
+    ) -> Check:
         """Each derivative beside what an independent method finds, with a verdict.
 
         Args:
             method: "central" differences, extrapolated; "complex" steps; "high precision":
                 extrapolated central differences in long double.
             rtol: relative to the derivative, what may differ; default what the method can tell.
+            progress: show on a terminal how far a long check has come.
 
         Raises:
             SensitivityError: the result does not know how to compute its values again.
         """
         from .checking import check
 
-        return check(self, method, rtol)
+        return check(self, method, rtol, progress)
 
 
 def _some(names: Sequence[str]) -> str:

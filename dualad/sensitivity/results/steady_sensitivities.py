@@ -51,6 +51,13 @@ class SteadyPoint:
             return None
         return complex(values[0])
 
+    def neutral(self) -> complex | None:
+        """An eigenvalue whose real part is zero, if there is one and none is positive."""
+        values = self.eigenvalues()
+        if not values.size or abs(values[0].real) > 1e-9 * np.abs(values).max():
+            return None
+        return complex(values[0])
+
 
 @dataclass(frozen=True)
 class ControlCoefficients:
@@ -80,6 +87,8 @@ class SteadySensitivities(Sensitivities):
     All else is as in `Sensitivities`. `jacobian` there is dx/dp; the derivative of the right-hand
     side by the states is `state_jacobian()`.
     """
+
+    _functions = ("again", "point")
 
     def __init__(
         self,

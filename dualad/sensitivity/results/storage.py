@@ -45,15 +45,25 @@ def _record(result: Sensitivities) -> dict[str, Any]:
         "settings": _strict(result.settings),
         "warnings": result.warnings,
     }
+    if hasattr(result, "totals"):
+        out["totals"] = result.totals
     return out if times is None else {**out, **_time_record(result)}
 
 
 def _time_record(result: Any) -> dict[str, Any]:
+    bends = {n: getattr(e, "hessian", None) for n, e in result.events.items()}
     events = {
-        name: {"times": _numbers(e.times), "dt": _numbers(e.dt)}
+        name: {
+            "times": _numbers(e.times),
+            "dt": _numbers(e.dt),
+            "hessian": None if bends[name] is None else _numbers(bends[name]),
+            "units": getattr(e, "output_units", {}),
+        }
         for name, e in result.events.items()
     }
+    log = [{key: _logged(x) for key, x in vars(e).items()} for e in result.event_log]
     return {
+        "event_log": log,
         "t": _numbers(result.t),
         "dt": None if result.dt is None else _numbers(result.dt),
         "time_unit": result.time_unit,
@@ -88,6 +98,7 @@ def from_json(source: str | Path) -> Any:
 
 def _result(record: dict[str, Any]) -> Any:
     from .result import Sensitivities, TimeSensitivities
+    from .steady_sensitivities import SteadySensitivities
 
     shared = {
         "outputs": record["outputs"],
@@ -100,25 +111,45 @@ def _result(record: dict[str, Any]) -> Any:
     }
     values, jacobian = _array(record["values"]), _array(record["jacobian"])
     if record["type"] == "Sensitivities":
-        return Sensitivities(values, jacobian, layout=record["layout"], **shared)
+        shared["layout"] = record["layout"]
+        if "totals" in record:
+            return SteadySensitivities(values, jacobian, totals=record["totals"], **shared)
+        return Sensitivities(values, jacobian, **shared)
     integrals = record["integrals"]
+    log = [_firing(e) for e in record["event_log"]]
     return TimeSensitivities(
         _array(record["t"]), values, jacobian, **shared,
         dt=None if record["dt"] is None else _array(record["dt"]),
         time_unit=record["time_unit"],
         success=record["success"],
         message=record["message"],
-        events={name: StoredEvent(_array(e["times"]), _array(e["dt"]))
+        events={name: _event(name, e, log, shared["parameters"])
                 for name, e in record["events"].items()},
+        event_log=log,
         integrals=None if integrals is None else _result(integrals),
     )  # fmt: skip
 
 
-class StoredEvent:
-    """The times of an event that was read from a file, and their derivatives."""
+def _logged(x: Any) -> Any:
+    return _numbers(x) if isinstance(x, np.ndarray) else x
 
-    def __init__(self, times: np.ndarray, dt: np.ndarray):
-        self.times, self.dt = times, dt
+
+def _firing(record: dict[str, Any]) -> Any:
+    from ..integration.events import Firing
+
+    known: dict[str, Any] = {k: _array(x) if isinstance(x, dict) else x for k, x in record.items()}
+    return Firing(**known)
+
+
+def _event(name: str, record: dict[str, Any], log: list[Any], parameters: Parameters) -> Any:
+    from ..integration.events import EventTimes
+
+    firings = [e for e in log if e.name == name]
+    states = len(log[0].y) if log else 0
+    bends = None if record["hessian"] is None else list(_array(record["hessian"]))
+    out = EventTimes(name, firings, states, parameters, bends)
+    out.output_units = record["units"]
+    return out
 
 
 def parameters_record(parameters: Parameters) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from ..errors import SensitivityError, unknown_name
 
 __all__ = ["Table"]
 
-FORMATS = ("text", "markdown", "latex", "html", "rich")
+FORMATS = ("text", "markdown", "latex", "html", "rich", "csv")
 
 
 class Table:
@@ -79,7 +80,7 @@ class Table:
         return extra("pandas").DataFrame(self.rows, columns=list(self.columns))
 
     def render(self, fmt: str = "text") -> str:
-        """The table as text of one of the formats text, markdown, latex, html, rich."""
+        """The table as text of one of the formats text, markdown, latex, html, rich, csv."""
         if fmt not in FORMATS:
             raise SensitivityError(f"fmt must be one of {', '.join(FORMATS)}, got {fmt!r}")
         return str(getattr(self, f"_{fmt}")())
@@ -108,7 +109,8 @@ class Table:
     def _markdown(self) -> str:
         rule = ["---:" if right else ":---" for right in self.numeric()]
         body = [[c.replace("|", "\\|") for c in row] for row in self.cells()]
-        lines = ["| " + " | ".join(row) + " |" for row in (self.columns, rule, *body)]
+        columns = [c.replace("|", "\\|") for c in self.columns]
+        lines = ["| " + " | ".join(row) + " |" for row in (columns, rule, *body)]
         head = [f"**{self.title}**", ""] if self.title else []
         return "\n".join([*head, *lines, *(f"\n{note}" for note in self.notes)])
 
@@ -118,6 +120,14 @@ class Table:
         head = " & ".join(map(_latex_cell, self.columns)) + r" \\"
         lines = [rf"\begin{{tabular}}{{{align}}}", r"\hline", head, r"\hline"]
         return "\n".join([*lines, *rows, r"\hline", r"\end{tabular}"])
+
+    def _csv(self) -> str:
+        """All digits, without title and notes."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return out.getvalue()
 
     def _html(self) -> str:
         style = ['style="text-align:right"' if right else "" for right in self.numeric()]
@@ -171,7 +181,7 @@ def _text(cell: Any) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    for special in "\\&%$#_{}~^":
+    for special in "\\&%$#_{}~^|<>":
         text = text.replace(special, _LATEX[special]) if special in text else text
     return text.replace("\0", "{}")
 
@@ -181,5 +191,8 @@ _LATEX = {
     "\\": "\\textbackslash\0",
     "~": "\\textasciitilde\0",
     "^": "\\textasciicircum\0",
+    "|": "\\textbar\0",
+    "<": "\\textless\0",
+    ">": "\\textgreater\0",
     **{c: "\\" + c for c in "&%$#_{}"},
 }

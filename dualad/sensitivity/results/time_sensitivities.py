@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SensitivityError
 from ..parameters.parameters import Parameters
+from .by_name import EventsByName
 from .sensitivities import Sensitivities
 
 __all__ = ["TimeSensitivities"]
@@ -23,9 +24,11 @@ class TimeSensitivities(Sensitivities):
         S: dy/dp, shape (nt, n, k); also `jacobian`.
         outputs: the names of the n outputs.
         parameters: the k parameters that were differentiated by, with their values.
-        stats: what the solver did: steps, rhs, tangent_rhs, jacobians, factorisations, and wall,
-            the seconds that it took. rhs counts passes of the right-hand side that integrate;
-            each carries k tangents along, which tangent_rhs counts. A Jacobian is one more pass.
+        stats: what the solver did: steps, rhs, tangent_rhs, jacobians, factorisations; and wall
+            and cpu, the seconds that it took. rhs counts the right-hand sides that the method asks
+            for, tangent_rhs those of sensitivities. Explicit methods have k of these with each
+            right-hand side; Radau and BDF evaluate it alone while they solve for the states, and
+            then have one pass with tangents a stage or step.
         settings: method, rtol and atol.
         dense: (y, S) at any times (m,) as (m, n) and (m, n, k); None where it was not kept.
         dt: dt/dp of each time, shape (nt, k), where the times depend on parameters; else None.
@@ -34,6 +37,8 @@ class TimeSensitivities(Sensitivities):
         integrals: `Sensitivities` of the integrals over the whole span; None where none was asked.
         success, message: whether the end was reached, and what the solver said.
     """
+
+    _functions = ("again", "dense")
 
     def __init__(
         self,
@@ -66,7 +71,7 @@ class TimeSensitivities(Sensitivities):
         if self.t.shape != self.values.shape[:1]:
             raise SensitivityError(f"{len(self.t)} times for values of shape {self.values.shape}")
         self.dense, self.dt, self.time_unit = dense, dt, time_unit
-        self.events, self.event_log = dict(events or {}), list(event_log)
+        self.events, self.event_log = EventsByName(events or {}), list(event_log)
         self.integrals, self.success, self.message = integrals, success, message
 
     @property
@@ -99,11 +104,27 @@ class TimeSensitivities(Sensitivities):
         Raises:
             SensitivityError: dense output was not kept, or a time is outside of the span.
         """
+        y, s = self._at(t)[:2]
+        return y, s
+
+    def hessian_at(self, t: Any) -> np.ndarray:
+        """The second derivatives at any times of the span, shape (*t, n, k, k).
+
+        Raises:
+            SensitivityError: dense output, or order 2, was not asked for, or a time is outside of
+                the span.
+        """
+        found = self._at(t)
+        if len(found) < 3:
+            raise SensitivityError("no second derivatives were kept: call ode(..., order=2)")
+        return found[2]
+
+    def _at(self, t: Any) -> tuple[np.ndarray, ...]:
         if self.dense is None:
             raise SensitivityError("no dense output was kept: call ode(..., dense_output=True)")
         times = np.asarray(t, float)
-        y, s = self.dense(times.ravel())
-        return y.reshape((*times.shape, *y.shape[1:])), s.reshape((*times.shape, *s.shape[1:]))
+        found = self.dense(times.ravel())
+        return tuple(part.reshape((*times.shape, *part.shape[1:])) for part in found)
 
     def sol(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
         """(y, S) at any times: another name of `at`."""
@@ -114,8 +135,17 @@ class TimeSensitivities(Sensitivities):
         return self.time(-1)
 
     def time(self, index: int) -> Sensitivities:
-        """The outputs at one of the times, by its index, as a result without times."""
-        again = self.again
+        """The outputs at one of the times, by its index, as a result without times.
+
+        Raises:
+            SensitivityError: there is no such index.
+        """
+        again, count = self.again, len(self.t)
+        if not isinstance(index, int | np.integer) or not -count <= index < count:
+            span = f", from {self.t[0]:g} to {self.t[-1]:g}" if count else ""
+            raise SensitivityError(
+                f"there is no time of index {index!r}: there are {count} times{span}"
+            )
         return Sensitivities(
             self.values[index], self.jacobian[index], outputs=self.outputs,
             parameters=self.parameters, units=self.output_units, settings=self.settings,

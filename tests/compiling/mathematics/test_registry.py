@@ -1,7 +1,9 @@
 """What generated code may rely on: types, files that are cached, a helpful error."""
 
 import importlib.util
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from dualad.compiling.mathematics.registry import FUNCTIONS
 from dualad.errors import MissingExtraError
 
+PAGE = Path(__file__).parents[3] / "docs" / "vector-mathematics.md"
 PROGRAM = '''
 """A generated program."""
 import numba
@@ -42,6 +45,14 @@ def test_a_function_states_its_name_its_bound_and_where_it_comes_from():
         assert function.name == name
         assert 0 <= function.ulp <= 2 and function.source and function.formula.__doc__
         assert function.arguments in (1, 2)
+
+
+def test_the_page_states_the_bounds_and_found_no_larger_error():
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE)
+    assert {name: float(bound) for name, bound, _ in rows} == {
+        name: function.ulp for name, function in FUNCTIONS.items() if function.ulp
+    }
+    assert all(float(found) <= float(bound) for _, bound, found in rows)
 
 
 def module(path):

@@ -1,0 +1,131 @@
+"""Gaps between eigenvalues: which are tied, their inverses, and the resolvent made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.direction import constant
+from ..engine.memory import workspace, zeros
+from ..engine.primitive import Linear, align
+from ..engine.traced import Spec, raw
+from .linalg import adjoint
+from .products import conj
+
+__all__ = ["diagonal_of_product", "has_ties", "inverse_gaps", "resolvent", "ties"]
+
+
+# --- ties ----------------------------------------------------------------------------------------
+
+
+def _tolerance(w: Any) -> Any:
+    """What counts as rounding beside the largest modulus."""
+    size = np.max(np.abs(w), axis=-1, initial=0, keepdims=True)
+    return size * (4 * w.shape[-1] * np.finfo(w.dtype).eps)
+
+
+def ties(w: Any) -> Any:
+    """Which pairs of values are equal within rounding; each is with itself."""
+    w = constant(w)
+    return np.abs(w[..., None, :] - w[..., :, None]) <= _tolerance(w)[..., None]
+
+
+def inverse_gaps(w: Any, in_order: bool = False) -> Any:
+    """1 / (w_j - w_i), and 0 where they are equal; it takes less where w is known to be sorted."""
+    if in_order and type(w) is np.ndarray and not has_ties(w):
+        gaps = workspace((*w.shape, w.shape[-1]), w.dtype)
+        np.subtract(w[..., None, :], w[..., :, None], out=gaps)
+        np.einsum("...ii->...i", gaps)[...] = np.inf
+        return np.reciprocal(gaps, out=gaps)
+    tied = ties(w)
+    gaps = np.where(tied, 1, w[..., None, :] - w[..., :, None])
+    return np.where(tied, 0, 1 / gaps)
+
+
+def has_ties(w: Any) -> bool:
+    """Whether two neighbours of sorted values are equal within rounding."""
+    values = raw(w)
+    return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
+
+
+# --- diagonals of products -----------------------------------------------------------------------
+
+
+def _over_columns(ct: Any, x: Any) -> Any:
+    """x, of which each column is scaled."""
+    if type(ct) is type(x) is np.ndarray and ct.ndim + 1 == x.ndim:
+        return np.multiply(x, ct[..., None, :], out=workspace(x.shape, np.result_type(x, ct)))
+    return x * ct[..., None, :]
+
+
+#: The diagonal of V^T X: the sum of v * x over each column.
+diagonal_of_product = Linear(
+    lambda v, x: np.einsum("...ij,...ij->...j", v, x),
+    lambda ct, v, x: _over_columns(ct, conj(x)),
+    lambda ct, v, x: _over_columns(ct, conj(v)),
+    batch=lambda args, mine: diagonal_of_product(*align(args, mine)),
+    spec=lambda v, x: Spec(
+        (*np.broadcast_shapes(v.shape, x.shape)[:-2], x.shape[-1]),
+        np.result_type(v.dtype, x.dtype),
+    ),
+    show=lambda v, x: f"np.sum({v} * {x}, axis=-2)",
+    name="diagonal_of_product",
+)
+
+
+# --- the resolvent -------------------------------------------------------------------------------
+
+#: From this many rows on columns of zeros are looked for.
+LEAST = 48
+
+
+def _resolvent(v: Any, w: Any, x: Any) -> Any:
+    """V (F * V^H X), where columns of zeros in X cost nothing."""
+    if type(x) is np.ndarray and x.ndim == v.ndim == w.ndim + 1 == 2 and x.shape[0] >= LEAST:
+        used = np.flatnonzero(x.any(axis=0))
+        if 2 * len(used) < x.shape[1] and not has_ties(w):
+            out = zeros(x.shape, np.result_type(v, x))
+            gaps = w[used] - w[:, None]
+            gaps[used, np.arange(len(used))] = np.inf
+            out[:, used] = v @ ((adjoint(v) @ x[:, used]) / gaps)
+            return out
+    inner = np.matmul(adjoint(v), x)
+    gaps = inverse_gaps(w, in_order=True)
+    inner = np.multiply(inner, gaps, out=inner if gaps.ndim <= inner.ndim else None)
+    return np.matmul(v, inner)
+
+
+def _show_gaps(w: str) -> str:
+    gaps = f"({w}[..., None, :] - {w}[..., :, None])"
+    size = f"np.max(np.abs({w}), axis=-1, initial=0)[..., None, None]"
+    tied = f"(np.abs{gaps} <= {size} * (4 * {w}.shape[-1] * np.finfo({w}.dtype).eps))"
+    return f"(~{tied} / np.where({tied}, 1, {gaps}))"
+
+
+def _moved_gaps(t: Any, w: Any) -> Any:
+    """The tangent of the inverse gaps from that of the values."""
+    gaps = inverse_gaps(w)
+    return gaps * gaps * (t[..., :, None] - t[..., None, :])
+
+
+#: (w_j - A)^+ x_j for each column x_j, of the Hermitian matrix with these eigenvectors and values.
+resolvent = Linear(
+    _resolvent,
+    None,
+    None,
+    lambda ct, v, w, x: resolvent(v, w, ct),
+    rules=(
+        lambda t, out, v, w, x: (
+            t @ (inverse_gaps(w) * (adjoint(v) @ x)) + v @ (inverse_gaps(w) * (adjoint(t) @ x))
+        ),
+        lambda t, out, v, w, x: v @ (_moved_gaps(t, w) * (adjoint(v) @ x)),
+        None,
+    ),
+    batch=lambda args, mine: resolvent(*args),
+    spec=lambda v, w, x: Spec(
+        np.broadcast_shapes(v.shape, x.shape), np.result_type(v.dtype, x.dtype)
+    ),
+    show=lambda v, w, x: f"{v} @ ({_show_gaps(w)} * (np.conj(np.swapaxes({v}, -1, -2)) @ {x}))",
+    name="resolvent",
+)
