@@ -39,10 +39,13 @@ def native_function(program: Program) -> Callable[..., Any] | None:
     """
     if len(program.steps) > MOST or not is_available():
         return None
+    from .emitter import TooLong
     from .splitting import split
 
     try:
         return split(program)
+    except TooLong:
+        return None
     except Exception:
         if os.environ.get(STRICT):
             raise

@@ -21,6 +21,7 @@ __all__ = [
     "Emitter",
     "Entry",
     "Refused",
+    "TooLong",
     "integer",
     "is_number",
     "kind_of",
@@ -36,6 +37,10 @@ WIDE = '"prefer-vector-width"="512"'
 
 class Refused(Exception):
     """What has no native form; the operation stays NumPy's."""
+
+
+class TooLong(Refused):
+    """What takes too long to compile."""
 
 
 def is_number(dtype: np.dtype) -> bool:

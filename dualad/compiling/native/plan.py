@@ -31,7 +31,7 @@ MOVES = {"concatenate", "stack", "scatter_add", "index_set", "add_at_slice"}
 INDEXED = {"getitem", "scatter_add", "index_set", "add_at_slice"}
 WRITES = {"index_set", "add_at_slice"}
 #: How many entries may be unrolled in all, by the size of the largest value in registers.
-BUDGET = ((64, 1500), (32, 2000), (16, 3000), (8, 6000), (4, 40000), (1, 1 << 60))
+BUDGET = ((64, 500), (32, 1000), (16, 2000), (8, 6000), (4, 30000), (1, 1 << 60))
 #: Up to how many constants of a stream are gathered by code of their own.
 FEW = 32
 #: From how many multiplications on a product is the library's.
@@ -282,6 +282,15 @@ class Plan:
                 if isinstance(m, Turns):
                     found += m.temporaries()
         return found
+
+    def cost(self) -> float:
+        """About how many milliseconds it takes to compile, by measurement."""
+        moves = [m for at in self.moves.values() for m in at]
+        held = [s for at in self.registers.values() for s in at]
+        entries = sum(s.results[0].size for s in held if not isinstance(s, Guard))
+        total = 10.0 * (len(self.loops) + len(moves)) + 0.12 * entries
+        total += 0.5 * sum(len(loop.steps) for loop in self.loops.values())
+        return total + sum(m.plan.cost() for m in moves if isinstance(m, Turns))
 
     def is_small(self, x: Any) -> bool:
         """Whether a value lies in registers."""

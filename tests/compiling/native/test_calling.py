@@ -193,6 +193,9 @@ def test_empty_arrays_and_no_steps():
 
 def test_too_long_programs_stay_numpys(monkeypatch):
     program, _ = program_of(lambda x: np.sin(x) * x + x, np.ones(3))
+    monkeypatch.setattr("dualad.compiling.native.wrapper.MOST", 0.1)
+    assert native_function(program) is None
+    monkeypatch.undo()
     monkeypatch.setattr("dualad.compiling.native.MOST", 2)
     assert native_function(program) is None
 
