@@ -96,6 +96,13 @@ def _resolvent(v: Any, w: Any, x: Any) -> Any:
     return np.matmul(v, inner)
 
 
+def _batched_resolvent(args: tuple, mine: tuple[bool, ...]) -> Any:
+    """Of stacks, each of which may have axes that another one lacks; w has one fewer than v."""
+    v, w, x = args
+    v, rows, x = align((v, w[..., None, :], x), mine)
+    return resolvent(v, rows[..., 0, :], x)
+
+
 def _show_gaps(w: str) -> str:
     gaps = f"({w}[..., None, :] - {w}[..., :, None])"
     size = f"np.max(np.abs({w}), axis=-1, initial=0)[..., None, None]"
@@ -122,7 +129,7 @@ resolvent = Linear(
         lambda t, out, v, w, x: v @ (_moved_gaps(t, w) * (adjoint(v) @ x)),
         None,
     ),
-    batch=lambda args, mine: resolvent(*args),
+    batch=_batched_resolvent,
     spec=lambda v, w, x: Spec(
         np.broadcast_shapes(v.shape, x.shape), np.result_type(v.dtype, x.dtype)
     ),

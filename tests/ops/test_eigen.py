@@ -383,3 +383,13 @@ def test_second_derivatives_of_a_large_decomposition():
     central = (g(a + eps * t) - g(a - eps * t)) / (2 * eps)
     for second in (along(g, a, t), dualad.grad(lambda m: np.sum(t * g(m)))(a)):
         close(second, central, 1e-5, 1e-8)
+
+
+@pytest.mark.parametrize("count", [2, 3])  # of points: another number than of directions, the same
+def test_jacobians_of_eigenvectors_at_many_points(count):
+    a, moves = with_eigenvalues([1.0, 2.0, 4.0]), hermitian(3, False, 3)
+    at = lambda x: a + np.tensordot(x, moves, 1)
+    points = 0.1 * RNG.normal(size=(count, 3))
+    got = dualad.vmap(dualad.jacfwd(lambda x: cube(at(x))))(points)
+    expected = [[along(exact_cube, at(x), m) for m in moves] for x in points]
+    close(np.moveaxis(got, -1, 1), np.array(expected), 1e-9, 1e-10)
