@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .guard import is_quiet
+from .guard import error_state
 from .level import Level
 from .primitive import Elementwise, Linear, Opaque
 from .traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, name_of
@@ -92,6 +92,11 @@ class Guard(NamedTuple):
 class Untraceable(Exception):
     """What keeps a function from being written down as a program."""
 
+    def __init__(self, why: str, always: bool = False):
+        super().__init__(why)
+        #: whether it does so whenever the function is called
+        self.always = always
+
 
 class Staged(TracedArray):
     """A value on the tape of a staging level: `tangent` is its variable."""
@@ -163,6 +168,9 @@ class Staged(TracedArray):
     def __reduce__(self) -> Any:
         return self.primal.__reduce__()
 
+    def __repr__(self) -> str:
+        return repr(self.primal if self.level.is_open else concrete(self))
+
 
 def concrete(x: Staged) -> Any:
     """The value at the time of the trace, for who only asks for its layout or computes with it."""
@@ -230,9 +238,12 @@ class Constants:
     a copy of it is kept where the function itself writes into it while it runs.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_quiet", "_state")
 
     def __init__(self) -> None:
+        #: NumPy's error state where the trace began, and others with what they mean
+        self._state = (error_state(), np.geterr())
+        self._quiet: tuple[Any, bool] = (self._state[0], False)
         self._known: dict[int, list[tuple[Constant, np.ndarray]]] = {}
 
     def constant(self, array: np.ndarray) -> Any:
@@ -243,6 +254,21 @@ class Constants:
         if not known or not _same(known[-1][1], array):
             known.append((Constant(array), array.copy()))
         return known[-1][0]
+
+    def is_quiet(self) -> bool:
+        """Whether NumPy gives fewer warnings here than where the trace began."""
+        state = error_state()
+        if state is not self._quiet[0]:
+            self._quiet = (state, self._decide())
+        return self._quiet[1]
+
+    def _decide(self) -> bool:
+        now = np.geterr()
+        if error_state() is self._state[0] or now == self._state[1]:
+            return False
+        if not {"raise", "call", "log", "print"}.isdisjoint(now.values()):
+            raise Untraceable("it tells NumPy itself what to do at an error (np.errstate)", True)
+        return "ignore" in now.values()
 
     def close(self) -> None:
         """Decide for each constant, at the end of the trace, what the program reads."""
@@ -298,7 +324,9 @@ def record(
         result = Variable(_checked(out, primitive), k)
         plain = isinstance(primitive, Elementwise)  # the result is in new memory
         shared = () if plain else _sharing(operands, values, (out,))
-        tape.append(Operation(primitive, operands, params, (result,), True, is_quiet(), shared))
+        tape.append(
+            Operation(primitive, operands, params, (result,), True, level.pool.is_quiet(), shared)
+        )
         if not plain and result.is_array and decides_shape(primitive):
             tape.append(Guard(result, "shape", result.shape, caller()))
         return staged(level, out, result)
@@ -306,7 +334,9 @@ def record(
         [Variable(_checked(o, primitive), k + j / len(out)) for j, o in enumerate(out)]
     )
     shared = _sharing(operands, values, out)
-    tape.append(Operation(primitive, operands, params, results, False, is_quiet(), shared))
+    tape.append(
+        Operation(primitive, operands, params, results, False, level.pool.is_quiet(), shared)
+    )
     if decides_shape(primitive):
         tape += [Guard(r, "shape", r.shape, caller()) for r in results if r.is_array]
     made = [staged(level, o, r) for o, r in zip(out, results, strict=True)]
