@@ -26,6 +26,8 @@ __all__ = ["Captured"]
 
 #: How deep functions, objects and containers are followed, and how long containers are compared.
 DEPTH, LONG = 12, 10_000
+#: Arrays of up to so many bytes are compared as bytes.
+SMALL = 1 << 14
 ROOT = __name__.partition(".")[0]
 #: Packages whose functions and objects depend on nothing that changes.
 FIXED = frozenset({ROOT, "numpy", "scipy", "numba", *sys.stdlib_module_names} - {"__main__"})
@@ -52,7 +54,7 @@ class Captured:
         self._contents: list[tuple[Any, list, str]] = []
         #: how many attributes an object has
         self._sizes: list[tuple[dict, int, str]] = []
-        self._compared: list[tuple[np.ndarray, np.ndarray, str]] = []
+        self._compared: list[tuple[np.ndarray, Any, str]] = []
         self._arrays: dict[int, tuple[np.ndarray, str]] = {}
         #: sources of random numbers, and iterators
         self.sources: list[Any] = []
@@ -109,7 +111,10 @@ class Captured:
             if len(own) != n:
                 return name
         for array, copy, name in self._compared:
-            if not _same_entries(array, copy):
+            if type(copy) is bytes:
+                if array.tobytes() != copy:
+                    return name
+            elif not _same_entries(array, copy):
                 return name
         return None
 
@@ -156,11 +161,20 @@ class Captured:
         return None
 
     def compare_arrays(self, read: Iterable[np.ndarray]) -> None:
-        """Compare the entries of the arrays of which a program reads nothing itself."""
-        known = {id(_root(a)) for a in read}
+        """Compare the entries of the arrays of which a program reads nothing itself.
+
+        Where it reads others as well, that it has from nobody knows where, those are compared
+        that they may be made of: small ones, and such as are no larger.
+        """
+        known = {id(_root(a)) for a in read if a.size > 1}
+        own = {id(_root(a)) for a, _ in self._arrays.values()}
+        others = [a.nbytes for a in read if a.size > 1 and id(_root(a)) not in own]
+        most = max(SMALL, *others) if others else -1
         for array, name in self._arrays.values():
-            if id(_root(array)) not in known and array.dtype.kind != "O":
-                self._compared.append((array, array.copy(), name))
+            read_itself = id(_root(array)) in known and array.nbytes > most
+            if not read_itself and array.dtype.kind != "O":
+                copy = array.tobytes() if array.nbytes <= SMALL else array.copy()
+                self._compared.append((array, copy, name))
         self._arrays.clear()
 
     # --- following ----------------------------------------------------------------------------
@@ -342,19 +356,17 @@ def _root(a: np.ndarray) -> Any:
 def _mark(a: np.ndarray) -> Any:
     if a.dtype.kind == "O":
         return None
-    if a.nbytes <= 1 << 14:
+    if a.nbytes <= SMALL:
         return a.tobytes()
     if a.dtype.itemsize % 8 or not a.flags.c_contiguous:
         return hash(a.tobytes())
-    return int(np.sum(a.view(np.uint64), dtype=np.uint64))
+    return int(np.sum(a.reshape(-1).view(np.uint64), dtype=np.uint64))
 
 
 def _same_entries(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two arrays agree to the last bit."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    if a.dtype.kind in "fc":
-        return bool(np.array_equal(a, b, equal_nan=True)) and bool(
-            np.array_equal(np.signbit(a.real), np.signbit(b.real))
-        )
-    return bool(np.array_equal(a, b))
+    if a.flags.c_contiguous and b.flags.c_contiguous and not a.itemsize % 8:
+        return bool((a.reshape(-1).view(np.uint64) == b.reshape(-1).view(np.uint64)).all())
+    return a.tobytes() == b.tobytes()

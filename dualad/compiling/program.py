@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.level import Level
+from ..engine.memory import originals
 from ..engine.staged import (
     Constants,
     Guard,
@@ -133,7 +134,11 @@ def trace(
         level.pool = Constants()
         args, kwargs = rebuild(list(inputs))
         given, before = flatten((args, kwargs))
-        result = f(*args, **kwargs)
+        outer, originals.known = originals.known, level.pool.copies
+        try:
+            result = f(*args, **kwargs)
+        finally:
+            originals.known = outer
         now, after = flatten((args, kwargs))
         if before != after or not all(map(is_, given, now)):
             raise Untraceable("it changes a dict, a list or an object that it is given", True)

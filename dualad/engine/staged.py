@@ -238,13 +238,15 @@ class Constants:
     a copy of it is kept where the function itself writes into it while it runs.
     """
 
-    __slots__ = ("_known", "_quiet", "_state")
+    __slots__ = ("_known", "_quiet", "_state", "copies")
 
     def __init__(self) -> None:
         #: NumPy's error state where the trace began, and others with what they mean
         self._state = (error_state(), np.geterr())
         self._quiet: tuple[Any, bool] = (self._state[0], False)
         self._known: dict[int, list[tuple[Constant, np.ndarray]]] = {}
+        #: copies that derivative rules keep of arrays, and these
+        self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def constant(self, array: np.ndarray) -> Any:
         """The array as an operand of a step, as it is now."""
@@ -275,7 +277,32 @@ class Constants:
         for versions in self._known.values():
             for constant, copy in versions:
                 changed = len(versions) > 1 or not _same(constant.array, copy)
-                constant.value = copy if changed else constant.array
+                constant.value = copy if changed else self._original(constant.array)
+
+    def _original(self, array: np.ndarray) -> np.ndarray:
+        """What an array, or the one that it is a view of, was copied from, if it is that still."""
+        root = array
+        while isinstance(root.base, np.ndarray) and id(root) not in self.copies:
+            root = root.base
+        copy, original = self.copies.get(id(root), (None, None))
+        if copy is None or original is None or copy.strides != original.strides:
+            return array
+        if not _same(copy, original):
+            return array
+        if array is copy:
+            return original
+        start = _address(array) - _address(copy)
+        low, high = np.lib.array_utils.byte_bounds(copy)
+        first, last = np.lib.array_utils.byte_bounds(array)
+        whole = original.flags.c_contiguous or original.flags.f_contiguous
+        if not whole or first < low or last > high or array.dtype != original.dtype:
+            return array
+        flat = original.T if not original.flags.c_contiguous else original
+        return np.ndarray(array.shape, array.dtype, flat, start, array.strides)
+
+
+def _address(a: np.ndarray) -> int:
+    return a.__array_interface__["data"][0]
 
 
 class Constant:

@@ -250,3 +250,29 @@ def test_standard_output_is_put_back_where_threads_trace_at_once():
         t.join()
     assert sys.stdout is out
     assert np.random.bit_generator.randbits == seeds
+
+
+@pytest.mark.parametrize("size", [20, 40_000])
+@pytest.mark.parametrize("transform", [lambda f: f, dualad.grad, dualad.hessian])
+def test_data_that_changes_in_place_under_a_transformation(size, transform):
+    rng = np.random.default_rng(0)
+    a, y, weights = rng.normal(size=(size, 2)), rng.normal(size=size), rng.uniform(size=size)
+
+    def loss(w):
+        return np.mean(weights * (a @ w - y) ** 2)
+
+    f, w = compiled(transform(loss)), np.array([1.0, 2.0])
+    f(w)
+    for data in (y, weights, a):
+        np.testing.assert_allclose(f(w), transform(loss)(w), rtol=1e-9)
+        data *= 0.5
+        np.testing.assert_allclose(f(w), transform(loss)(w), rtol=1e-9)
+
+
+def test_data_is_not_copied():
+    a = np.random.default_rng(0).normal(size=(2000, 30))
+    f = compiled(dualad.grad(lambda w: np.sum(np.tanh(a @ w))))
+    f(np.ones(30))
+    arrays = [x for p in f._cache.values() for x in p.known[0].traced.arrays() if x.size > 2000]
+    assert arrays
+    assert all(np.shares_memory(x, a) for x in arrays)
