@@ -120,7 +120,7 @@ class _Watched:
             if self._traces or now is None:
                 return
             self._now = None
-            if getattr(self._module, self._name, None) is now:
+            if getattr(self._module, self._name, None) is now and now is not None:
                 setattr(self._module, self._name, now.original)
 
 

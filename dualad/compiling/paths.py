@@ -13,7 +13,7 @@ from ..engine.tree import LEAF_TREE
 from .backends import prefers_loops, runner
 from .captured import Captured
 from .numpy_source import Failed
-from .passes import private_arrays, simplified, without_dead_code, without_repetition
+from .passes import private_arrays, simplified, without_dead_code, without_repetition, writes_last
 from .program import Program, overlapping
 from .rolling import rolled
 
@@ -52,9 +52,8 @@ class Path:
         if self.program is None:
             private = private_arrays(self.traced)
             short = without_dead_code(without_repetition(self.traced))
-            self.program = simplified(
-                rolled(short) if prefers_loops(short, self.backend) else short, private
-            )
+            looped = rolled(short) if prefers_loops(short, self.backend) else short
+            self.program = writes_last(simplified(looped, private))
         return self.program
 
     def _first_run(self, *values: Any) -> Any:

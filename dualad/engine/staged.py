@@ -157,7 +157,10 @@ class Staged(TracedArray):
         return self.tell("index", concrete(self).__index__())
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array(self.primal, dtype)
+        array = np.array(self.primal, dtype)
+        if not copy:
+            array.flags.writeable = False  # the function would write into the value itself
+        return array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" and not kwargs and UFUNC_METHODS[ufunc, method] is None:

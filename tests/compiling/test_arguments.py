@@ -179,3 +179,43 @@ def test_text_of_a_value():
         warnings.simplefilter("ignore", CompileWarning)
         for k in range(3):
             assert f(X + k) == repr(X + k)
+
+
+def test_a_result_that_equals_an_argument_before_it_is_written_into():
+    def one(x):
+        before = x * 1
+        x[1:] = 3.0
+        return before, x
+
+    def swapped(x, y):
+        t = x + -0.0
+        x[:] = y * 1
+        y[:] = t
+        return t.reshape(2, 2), x - 0.0
+
+    def looped(x):
+        before = x * 1
+        for _ in range(20):
+            x[1:] = 0.5 * x[:-1]
+        return before
+
+    for f, n in ((one, 1), (swapped, 2), (looped, 1)):
+        g = compiled(f)
+        for k in range(3):
+            a = [X + k + j for j in range(n)]
+            b = [v.copy() for v in a]
+            want, got = f(*a), g(*b)
+            for v, w in zip([*want, *a], [*got, *b], strict=True):
+                np.testing.assert_array_equal(v, w)
+
+
+def test_an_argument_written_into_by_another_name():
+    def f(x):
+        y = np.asarray(x)
+        y += 1
+        return x
+
+    g = compiled(f)
+    with pytest.warns(CompileWarning):
+        np.testing.assert_array_equal(g(X.copy()), X + 1)
+    np.testing.assert_array_equal(g(X.copy()), X + 1)
