@@ -31,7 +31,7 @@ def bytes_per_operation(
         if backend.rival and backend.does(chain, "grad"):
             run = prepared(chain, "grad", backend, chain.arguments())
             python = backend.name in ("dualad", "autograd")
-            peak = traced(run) if python else resident(run)
+            peak = traced(run) if python else resident(run, backend)
             if peak is not None:
                 yield Result(
                     "memory", f"{chain.name} grad", backend.name, peak / chain.operations, BYTES
@@ -48,7 +48,7 @@ def peaks(workload: Workload, backends: list[Backend]) -> Iterator[Result]:
                     run()
                 except Exception:  # its failure is in the table of times
                     continue
-                peak = resident(run)
+                peak = resident(run, backend)
                 if peak is not None:
                     name = f"{workload.name} {job}"
                     yield Result("memory", name, backend.name, peak / 1e6, MEGABYTES)
@@ -63,9 +63,10 @@ def traced(run: Callable[[], Any]) -> float:
     return float(peak)
 
 
-def resident(run: Callable[[], Any]) -> float | None:
+def resident(run: Callable[[], Any], backend: Backend) -> float | None:
     """The rise of the peak of resident memory during a call, or None where nobody counts it."""
     gc.collect()
+    backend.release()
     try:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
         before = status("VmRSS")

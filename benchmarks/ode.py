@@ -3,8 +3,8 @@
 Three problems, each by SciPy's methods: Robertson's kinetics (stiff), Lotka and Volterra's model,
 and a one-dimensional Brusselator on 50 cells (100 states). Steps, right-hand sides and time with
 sensitivities are given as ratios to the same integration without them; errors in units of the
-relative tolerance, against a run at a far tighter one. CasADi's CVODES stands beside them where
-CasADi is installed.
+relative tolerance, against a run at a far tighter one; time also with compile=True. CasADi's
+CVODES stands beside them where CasADi is installed.
 """
 
 # ruff: noqa: E402 - the number of threads is read when NumPy is imported
@@ -51,8 +51,10 @@ def error(found: np.ndarray, exact: np.ndarray, rtol: float) -> float:
 def ours(problem: Problem, method: str, rtol: float, rounds: int) -> dict[str, Any]:
     """As `cvodes` has it; times are the best of the rounds, with and without in turn."""
     runs = [solve(problem, method, rtol, compare=True) for _ in range(rounds)]
+    programs = [solve(problem, method, rtol, compile=True) for _ in range(rounds)]
     states = solve(problem, method, rtol, error_control="states")
     return {
+        "compiled_cpu": min(r.stats["cpu"] for r in programs),
         **runs[-1].stats, "cpu": min(r.stats["cpu"] for r in runs),
         "alone": {
             **runs[-1].stats["alone"], "cpu": min(r.stats["alone"]["cpu"] for r in runs),
@@ -75,28 +77,44 @@ def measured(
         "alone": {name: alone[name] for name in ("steps", "rhs", "factorisations")},
         "ms": float(f"{1e3 * run['cpu']:.3g}"), "alone_ms": float(f"{1e3 * alone['cpu']:.3g}"),
         "time_ratio": float(f"{run['cpu'] / alone['cpu']:.3g}"),
+        **compiled(run),
         "error_y_alone": float(f"{error(run['alone_y'], exact.y, rtol):.2g}"),
         "error_y": float(f"{error(run['y'], exact.y, rtol):.2g}"),
         "error_s": float(f"{error(run['scaled'], exact.scaled(), rtol):.2g}"),
     }  # fmt: skip
 
 
+def compiled(run: dict[str, Any]) -> dict[str, float]:
+    """The time of the same with compile=True, where there is such a thing."""
+    if "compiled_cpu" not in run:
+        return {}
+    seconds = run["compiled_cpu"]
+    return {
+        "compiled_ms": float(f"{1e3 * seconds:.3g}"),
+        "compiled_time_ratio": float(f"{seconds / run['alone']['cpu']:.3g}"),
+    }
+
+
 # --- tables
 
 HEAD = (
-    "problem", "method, rtol", "steps", "rhs", "LU", "time", "ms", "y alone", "y", "p dy/dp",
+    "problem", "method, rtol", "steps", "rhs", "LU", "time", "compiled", "ms", "y alone", "y",
+    "p dy/dp",
 )  # fmt: skip
+WIDTHS = (15, 15, 20, 21, 6, 6, 10, 8, 9, 9, 9)
 
 
 def cells(row: dict[str, Any]) -> list[str]:
     """One row of the table."""
     alone = row["alone"]
     of = lambda name: f"{row[name]} / {alone[name]} = {row[name] / alone[name]:.2f}"
+    lus = row["factorisations"] / (alone["factorisations"] or 1)
+    fast = row.get("compiled_time_ratio")
     return [
         row["problem"], f"{row['method']}, {row['rtol']:.0e}".replace("e-0", "e-"),
-        of("steps"), of("rhs"), f"{row['factorisations'] / alone['factorisations']:.2f}"
-        if alone["factorisations"] else "", f"{row['time_ratio']:.1f}", f"{row['ms']:.3g}",
-        f"{row['error_y_alone']:.2g}", f"{row['error_y']:.2g}", f"{row['error_s']:.2g}",
+        of("steps"), of("rhs"), f"{lus:.2f}" if lus else "", f"{row['time_ratio']:.1f}",
+        "" if fast is None else f"{fast:.1f}", f"{row['ms']:.3g}",
+        *(f"{row[name]:.2g}" for name in ("error_y_alone", "error_y", "error_s")),
     ]  # fmt: skip
 
 
@@ -112,8 +130,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def plain(values: list[str]) -> str:
-    widths = (15, 15, 18, 20, 6, 6, 8, 9, 9, 9)
-    return "".join(f"{v:<{w}}" for v, w in zip(values, widths, strict=True)).rstrip()
+    return "".join(f"{v:<{w}}" for v, w in zip(values, WIDTHS, strict=True)).rstrip()
 
 
 def write_page(path: Path, rows: list[dict[str, Any]]) -> None:

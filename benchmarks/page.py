@@ -97,8 +97,16 @@ engine may cost.
   20 to 90 microseconds. A function that is called in a loop deserves better: `dualad.custom_jvp`
   with linear operations alone, or a rule in `ops/`.
 - From 32768 entries on (256 kB), value and tangent of elementwise operations are computed together
-  on blocks that stay in the cache, in memory that the level reuses; cotangents are added in place
-  where nobody else holds them. Below that, an operation costs what its calls cost.
+  on blocks that stay in the cache, and neighbouring operations are swept together, block by block;
+  cotangents are added in place where nobody else holds them, and summed over short axes by a
+  product with ones. Below that, an operation costs what its calls cost.
+- Fresh memory costs more than what is written into it: the kernel hands it out page by page. The
+  memory of large values goes back to a pool when the last array on it is gone, 32 MB at most
+  between calls (`dualad.engine.memory.POOL.shrink()` gives it back). Peaks of memory are measured
+  from an empty pool.
+- A large constant that a rule reads, as the rows that a matrix of weights multiplies, is copied at
+  each call, because the function might write into it later. One that nobody can write to
+  (`rows.flags.writeable = False`) is not.
 - `vjp` and `linearize` copy those large arguments that a rule reads, so that a later write to the
   argument cannot reach the derivative; `grad` and `jvp` copy nothing.
 

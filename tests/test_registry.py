@@ -359,8 +359,10 @@ STATED = {
         "complex",
         "constant",
         "twice",
+        "call",
     },
     Linear: {
+        "quick",
         "transposes",
         "transpose_all",
         "rules",

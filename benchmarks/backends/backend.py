@@ -41,6 +41,9 @@ class Backend:
     def plain(self, x: Any) -> np.ndarray:
         return np.asarray(x)
 
+    def release(self) -> None:
+        """Give back what the library keeps between calls, so that the next one shows it all."""
+
     def version(self) -> str:
         return importlib.metadata.version(self.package)
 

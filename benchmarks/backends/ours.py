@@ -19,6 +19,11 @@ class DualAD(Backend):
 
         self.ad = dualad
 
+    def release(self) -> None:
+        from dualad.engine.memory import POOL
+
+        POOL.shrink()
+
     def version(self) -> str:
         return self.ad.__version__
 

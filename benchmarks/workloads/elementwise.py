@@ -50,10 +50,12 @@ for _size, _targets, _dominates in (
     "option prices by price and volatility, 10^6 of them",
     lambda: (rng(2).uniform(80.0, 120.0, MILLION), rng(3).uniform(0.1, 0.4, MILLION)),
     targets={"jvp": 1.9, "grad": 1.6},
-    dominates="Memory: each operation reads and writes arrays of 8 MB, and a new array of that "
-    "size costs half as much again as one that is reused. Values that the sweep needs "
-    "are held until it has passed. Operations are fused two or three at a time, not "
-    "all of f: that would need the whole program before the first operation runs.",
+    dominates="Memory: each operation reads and writes arrays of 8 MB, and one that was not "
+    "used just before is not in the cache. Values that the sweep needs are held until it has "
+    "passed, half of the time of a gradient is writing them. The sweep is one pass by blocks; "
+    "in the jvp value and tangent are fused, operations are not: that would need the whole "
+    "program before the first one runs. By hand, on whole arrays, 2.4 f and 2.3 f in one run "
+    "with 3.4 f and 3.2 f.",
     operations=32,
     peak=("jvp", "grad"),
 )
@@ -78,9 +80,9 @@ def black_scholes(xp: Any, constant: Callable) -> Callable:
     "the square of a rational function of degree 4 on 10^6 numbers: memory, hardly any arithmetic",
     lambda: (rng(1).normal(size=MILLION),),
     targets={"jvp": 3.0, "grad": 3.0},
-    dominates="Memory: f does one addition or product for every 8 MB that it reads and writes, "
-    "and so does every operation of the sweep; half of the time is in the forward "
-    "pass, which keeps its results.",
+    dominates="Memory: f does one addition or product for every 8 MB that it reads and writes; "
+    "half of the time of a gradient is in the forward pass, which keeps its results. In the jvp "
+    "every product reads four arrays and writes two.",
     operations=13,
     peak=("jvp", "grad"),
 )

@@ -26,12 +26,15 @@ PARTS = ("f", "func", "function", "fun", "__wrapped__", "fn", "_rule")
 class Captured:
     """The variables that a function captures, each with the value it had."""
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, *functions: Callable[..., Any]):
         self.cells: list[tuple[Any, Any, str]] = []
         self.items: list[tuple[dict, str, Any]] = []
         self.defaults: list[Any] = []
+        #: a function was not followed: it lies too deep, or is of no known kind
+        self.too_deep = False
         self._seen: set[int] = set()
-        self._follow(function, DEPTH)
+        for f in functions:
+            self._follow(f, DEPTH)
 
     def changed(self) -> str | None:
         """The name of a variable that has another value now; None if there is none."""
@@ -48,6 +51,14 @@ class Captured:
                 return name
         return None
 
+    def stays(self) -> bool:
+        """Whether all that was captured is of kinds of which a change is noticed.
+
+        These are numbers, text, tuples of them, arrays (whose entries are read anew) and functions
+        that capture nothing else; no list, dict or other object that may change inside.
+        """
+        return all(map(_stays, self.values())) and not self.too_deep
+
     def values(self) -> Iterator[Any]:
         """What was captured."""
         yield from (v for _, v, _ in self.cells)
@@ -55,7 +66,10 @@ class Captured:
         yield from self.defaults
 
     def _follow(self, f: Any, depth: int) -> None:
-        if depth == 0 or id(f) in self._seen or isinstance(f, (type, np.ufunc, types.ModuleType)):
+        if id(f) in self._seen or isinstance(f, (np.ufunc, types.ModuleType)):
+            return
+        if depth == 0 or isinstance(f, type):
+            self.too_deep = self.too_deep or not is_librarys(f)
             return
         self._seen.add(id(f))
         if isinstance(f, types.MethodType):
@@ -67,10 +81,12 @@ class Captured:
             for cell in f.__closure__ or ():
                 self._follow_cell(cell, depth)
             return
-        for part in PARTS:
-            inner = getattr(f, "__dict__", {}).get(part)
-            if callable(inner):
-                self._follow(inner, depth)
+        inner = [getattr(f, "__dict__", {}).get(part) for part in PARTS]
+        followed = [part for part in inner if callable(part)]
+        for part in followed:
+            self._follow(part, depth)
+        if not followed and not is_librarys(f):
+            self.too_deep = True
 
     def _follow_cell(self, cell: Any, depth: int) -> None:
         try:
@@ -106,6 +122,21 @@ class Captured:
 
 
 _MISSING = object()
+LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator", "itertools")
+
+
+def is_librarys(f: Any) -> bool:
+    """Whether a function or class comes from a library that keeps no state for its callers."""
+    module = getattr(f, "__module__", None) or "builtins"
+    return module.partition(".")[0].lstrip("_") in LIBRARIES
+
+
+def _stays(x: Any) -> bool:
+    if x is None or x is Ellipsis or isinstance(x, (int, float, complex, str, bytes, np.generic)):
+        return True
+    if isinstance(x, (tuple, frozenset)):
+        return all(map(_stays, x))
+    return isinstance(x, (np.ndarray, types.ModuleType)) or callable(x)
 
 
 def _names(code: types.CodeType) -> set[str]:

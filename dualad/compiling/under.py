@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batched_dual import general
 from ..engine.dual import Dual, attach
 from ..engine.recorded import Recorded, recorded
 from ..engine.tape import kept, pull_custom, pull_part
@@ -80,6 +81,7 @@ class Derivatives:
 
     def under(self, values: Sequence[Any], top: TracedArray) -> Any:
         """The result for values of which some belong to levels; NotImplemented to run it as is."""
+        values, top = [general(v) for v in values], general(top)
         if type(top) is Dual:
             return self._dual(values, top.level)
         if type(top) is Recorded:

@@ -3,13 +3,13 @@
 On large arrays an operation costs what it moves: every pass over an array goes through main
 memory, and a fresh result faults its pages in. Here one rule is computed on blocks that stay in
 the cache, by the same ufuncs in the same order, so that the results are the same to the last bit.
-In forward mode the memory of a value that dies goes back to its level, which hands it to the next;
-in the sweep a cotangent that nobody else holds is added to in place.
+Arrays that broadcast are cut along their first axis. In the sweep a cotangent that nobody else
+holds is added to in place; `fused` sweeps several entries so at once.
 """
 
 from __future__ import annotations
 
-import ast
+import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -18,59 +18,17 @@ from typing import Any
 import numpy as np
 
 from .guard import ignore, restore
-from .workspace import is_lent_to_one
+from .memory import F64, LARGE, POOL, Pool, has_own_memory, large_result
+from .steps import Steps
 
-__all__ = ["LARGE", "Pool", "blockwise", "blockwise_pull", "pool_of"]
+__all__ = ["Later", "blockwise", "blockwise_pull", "pool_of", "share_rule"]
 
-#: From this many entries on, 256 kB, the rule goes by blocks.
-LARGE = 1 << 15
 #: How many entries the blocks of one rule have together: 1 MB, a second level cache holds it.
 TOGETHER = 1 << 17
-#: How many arrays a level keeps for its next values.
-KEPT = 12
-
-F64 = np.dtype(np.float64)
-UFUNCS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
-
-
-class Pool:
-    """The memory of values that have died, for the next values of one level while it is open."""
-
-    __slots__ = ("free", "is_open")
-
-    def __init__(self) -> None:
-        self.free: list[np.ndarray] = []
-        self.is_open = True
-
-    def lend(self, n: int) -> np.ndarray:
-        """An array of n float64 entries with any content."""
-        for k in range(len(self.free) - 1, -1, -1):
-            if self.free[k].size == n:
-                return np.asarray(_Loan(self.free.pop(k), self))
-        return np.asarray(_Loan(np.empty(n), self))
-
-    def close(self) -> None:
-        """Let go of all memory, also of what comes back later."""
-        self.is_open = False
-        self.free.clear()
-
-
-class _Loan:
-    """Memory that returns to its pool when the last array on it is gone."""
-
-    __slots__ = ("__array_interface__", "memory", "pool")
-
-    def __init__(self, memory: np.ndarray, pool: Pool):
-        self.memory, self.pool = memory, pool
-        self.__array_interface__ = memory.__array_interface__
-
-    def __del__(self) -> None:
-        if self.pool.is_open and len(self.pool.free) < KEPT:
-            self.pool.free.append(self.memory)
 
 
 class _Scratch(threading.local):
-    """The blocks of a thread for what is intermediate, 1 MB at most."""
+    """The blocks of a thread for what is intermediate, a few MB at most."""
 
     memory = np.empty(0)
 
@@ -86,87 +44,42 @@ def scratch(count: int, n: int) -> np.ndarray:
 
 
 def pool_of(level: Any) -> Pool:
-    """The pool of a level, made when it is first needed."""
+    """The pool, which keeps what comes back until the level is closed."""
     if level.pool is None:
-        level.pool = Pool()
-    return level.pool
+        level.pool = POOL
+        POOL.enter()
+    return POOL
 
 
-class _Steps:
-    """A formula as ufunc calls on the names of blocks, with few intermediate ones."""
-
-    def __init__(self, namespace: dict[str, Any], numbers: set[str]):
-        self.namespace, self.numbers = namespace, numbers
-        self.lines: list[str] = []
-        self.free: list[str] = []
-        self.count = 0
-
-    def store(self, formula: str, target: str) -> bool:
-        """Write the formula into a block; False where it is more than ufuncs of blocks."""
-        try:
-            return self._put(ast.parse(formula, mode="eval").body, target) == target
-        except _NotBlockwiseError:
-            return False
-
-    def _put(self, node: ast.expr, target: str | None) -> str:
-        node = self._inlined(node)
-        if isinstance(node, ast.Name):
-            return node.id
-        if isinstance(node, ast.Constant):
-            return repr(node.value)
-        function, parts = self._call(node)
-        # The last operand that is computed may lie where the result will: it is read once.
-        last = max((k for k, p in enumerate(parts) if not _is_leaf(p)), default=None)
-        names = [self._put(p, target if k == last else None) for k, p in enumerate(parts)]
-        if all(n in self.numbers or not n.isidentifier() for n in names):
-            raise _NotBlockwiseError
-        self.free += [n for n in names if n.startswith("spare")]
-        target = target or self._spare()
-        self.lines.append(f"{function}({', '.join(names)}, {target})")
-        return target
-
-    def _call(self, node: ast.expr) -> tuple[str, Sequence[ast.expr]]:
-        if isinstance(node, ast.BinOp) and type(node.op) in UFUNCS:
-            return UFUNCS[type(node.op)], (node.left, node.right)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return "negative", (node.operand,)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if isinstance(self.namespace.get(node.func.id), np.ufunc):
-                return node.func.id, node.args
-        raise _NotBlockwiseError
-
-    def _inlined(self, node: ast.expr) -> ast.expr:
-        """The formula of x of an operation that is no ufunc itself, at its argument."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
-            text = getattr(self.namespace.get(node.func.id), "text", None)
-            if text is not None and isinstance(node.args[0], ast.Name):
-                name = node.args[0]
-                return _Rename(name.id).visit(ast.parse(text, mode="eval").body)
-        return node
-
-    def _spare(self) -> str:
-        if self.free:
-            return self.free.pop()
-        self.count += 1
-        return f"spare{self.count - 1}"
+def result_at(level: Any, ufunc: Callable[..., Any], *operands: Any) -> Any:
+    """A large result of an operation that is recorded at a level."""
+    pool_of(level)
+    return large_result(ufunc, *operands)
 
 
-def _is_leaf(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Name, ast.Constant))
+def laid_out(block: int, *arrays: Any) -> tuple | None:
+    """How to cut arrays: shape and size of the result, as what it is cut, a step, the arrays.
 
-
-class _Rename(ast.NodeTransformer):
-    """A formula of x as one of another name."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.name if node.id == "x" else node.id, node.ctx)
-
-
-class _NotBlockwiseError(Exception):
-    pass
+    Arrays of one shape in order are cut as if they had one axis; those that broadcast, or repeat
+    their entries, along the first axis. None where they are not plain float64, or lie otherwise.
+    """
+    shape, alike = arrays[0].shape, True
+    for a in arrays:
+        if type(a) is not np.ndarray or a.dtype is not F64:
+            return None
+        alike = alike and a.shape == shape and a.flags.c_contiguous
+    if alike:
+        n = arrays[0].size
+        return shape, (n,), block, [a.reshape(-1) for a in arrays]
+    for a in arrays:
+        if not (a.flags.c_contiguous or 0 in a.strides):
+            return None
+    shape = np.broadcast(*arrays).shape
+    row = math.prod(shape[1:])  # of an axis that is cut as it is
+    if row > TOGETHER or shape[0] * row < LARGE:
+        return None
+    whole = [a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays]
+    return shape, shape, max(1, block // row), whole
 
 
 def blockwise(
@@ -183,23 +96,19 @@ def blockwise(
     singular rule gives a NaN. None instead of a function where the formulas are more than ufuncs,
     or give nothing to save.
     """
-    steps = _Steps(namespace, set(numbers))
+    steps = Steps(namespace, set(numbers))
     if not steps.store(value, "out"):
         return None
     of_value, steps.lines = steps.lines, []
     shared = tangent in arrays
     if not shared and not steps.store(tangent, "t"):
         return None
-    body = _value_alone(of_value) if shared else _both(of_value, steps, arrays, singular)
-    first = arrays[0]
-    lines = [
-        f"def rule(level, {', '.join([*arrays, *numbers])}):",
-        f"    shape, n = {first}.shape, {first}.size",
-        *[f"    if {_unfit(a)}: return None" for a in arrays],
-        "    pool = pool_of(level)",
-        *["    " + line for line in body],
-        f"    return values.reshape(shape), {tangent if shared else 'tangents.reshape(shape)'}",
-    ]
+    body = (
+        _value_alone(of_value, arrays, tangent)
+        if shared
+        else _both(of_value, steps, arrays, singular)
+    )
+    lines = [f"def rule(level, {', '.join([*arrays, *numbers])}):", *body]
     return Later(lambda: _compiled(lines, namespace))
 
 
@@ -217,41 +126,76 @@ def blockwise_pull(
     """
     if share == "c":
         return added if sign == "+" else subtracted
-    steps = _Steps(namespace, set(numbers))
+    steps = Steps(namespace, set(numbers))
     if not steps.store(share, "t"):
         return None
     blocked = ["c", *arrays]
     count = steps.count + 1
     block = TOGETHER // (len(blocked) + 1 + count)
-    rows = "".join(f"whole_spare{k}, " for k in range(steps.count)) + "whole_t, "
+    spares = [*[f"spare{k}" for k in range(steps.count)], "spare_t"]
     add = {"+": "add", "-": "subtract"}[sign]
-    first = ["negative(t, t)"] if sign == "-" else []
+    first = ["negative(t, t)"] if sign == "-" else ["pass"]
     lines = [
         f"def rule(c, s, {', '.join([*arrays, *numbers])}):",
-        "    shape, n = c.shape, c.size",
-        *[f"    if {_unfit(a)}: return None" for a in blocked],
+        f"    laid = laid_out({block}, {', '.join(blocked)})",
+        "    if laid is None or laid[0] != c.shape: return None",
+        "    shape, frame, step, whole = laid",
         "    if s is None:",
-        "        sums = empty(shape)",
-        f"    elif {_unfit('s')}: return None",
+        "        sums = lend(shape)",
+        "    elif type(s) is not ndarray or s.shape != shape or s.dtype is not F64: return None",
         "    else:",
-        "        sums = s if is_free(s, getrefcount(s)) else empty(shape)",
-        "        whole_s = s.reshape(-1)",
-        "    whole_sums = sums.reshape(-1)",
-        *[f"    whole_{a} = {a}.reshape(-1)" for a in blocked],
-        f"    {rows}= scratch({count}, {block})",
-        f"    for start in range(0, n, {block}):",
-        f"        at = slice(start, start + {block})",
-        "        total = whole_sums[at]",
+        "        sums = s if is_free(s, getrefcount(s)) else lend(shape)",
+        "        s = s.reshape(frame)",
+        "    cut = sums.reshape(frame)",
+        f"    {', '.join('whole_' + a for a in blocked)}, = whole",
+        f"    rows = scratch({count}, step * (sums.size // frame[0]))",
+        "    for start in range(0, frame[0], step):",
+        "        at = slice(start, start + step)",
+        "        total = cut[at]",
         *[f"        {a} = whole_{a}[at]" for a in blocked],
-        *[f"        spare{k} = whole_spare{k}[:total.size]" for k in range(steps.count)],
-        "        t = total if s is None else whole_t[:total.size]",
+        f"        {', '.join(spares)}, = cut_rows(rows, total)",
+        "        t = total if s is None else spare_t",
         *[f"        {line}" for line in steps.lines],
         "        if s is None:",
-        *["            " + line for line in first or ["pass"]],
-        f"        else: {add}(whole_s[at], t, total)",
+        *["            " + line for line in first],
+        f"        else: {add}(s[at], t, total)",
         "    return sums",
     ]
     return Later(lambda: _compiled(lines, namespace))
+
+
+def share_rule(
+    namespace: dict[str, Any], share: str, sign: str, reads: Sequence[str], numbers: set[str]
+) -> tuple[Callable[..., Any], int] | None:
+    """A function of blocks (cotangent c, what has come s, their total, blocks to work in, *reads).
+
+    With it how many blocks to work in it needs. None where the share is more than ufuncs.
+    """
+    steps = Steps(namespace, set(numbers))
+    add = {"+": "add", "-": "subtract"}[sign]
+    head = f"def rule({', '.join(['c', 's', 'total', 'work', *reads])}):"
+    if share == "c":
+        first = "copyto(total, c)" if sign == "+" else "negative(c, total)"
+        lines = [head, f"    if s is None: {first}", f"    else: {add}(s, c, total)"]
+        return _compiled(lines, namespace), 1
+    if not steps.store(share, "t"):
+        return None
+    lines = [
+        head,
+        "    t = total if s is None else work[0]",
+        *[f"    spare{k} = work[{k + 1}]" for k in range(steps.count)],
+        *[f"    {line}" for line in steps.lines],
+        f"    if s is not None: {add}(s, t, total)",
+        *(["    else: negative(t, t)"] if sign == "-" else []),
+    ]
+    return _compiled(lines, namespace), steps.count + 1
+
+
+def cut_rows(rows: np.ndarray, like: np.ndarray) -> list[np.ndarray]:
+    """Intermediate blocks in the shape of a block."""
+    if like.ndim == 1:
+        return [r[: like.size] for r in rows]
+    return [r[: like.size].reshape(like.shape) for r in rows]
 
 
 def added(c: Any, s: Any) -> Any:
@@ -275,19 +219,9 @@ def _takes(s: Any, c: np.ndarray, references: int) -> bool:
     return is_free(s, references)
 
 
-def _unfit(a: str) -> str:
-    """The condition under which an array is not one for blocks, as source."""
-    return (
-        f"type({a}) is not ndarray or {a}.shape != shape or {a}.dtype is not F64 "
-        f"or not {a}.flags.c_contiguous"
-    )
-
-
 def is_free(array: np.ndarray, references: int) -> bool:
     """Whether a cotangent with so many references may be added to in place."""
-    if references != HELD_ONCE or not array.flags.writeable:
-        return False
-    return array.base is None or is_lent_to_one(array)
+    return references == HELD_ONCE and has_own_memory(array) and array.flags.writeable
 
 
 def _held_once() -> int:
@@ -334,46 +268,60 @@ def _compiled(lines: Sequence[str], namespace: dict[str, Any]) -> Callable[..., 
     scope = {name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)}
     scope |= namespace | {
         "F64": F64,
-        "dot": np.dot,
-        "empty": np.empty,
+        "copyto": np.copyto,
+        "cut_rows": cut_rows,
         "getrefcount": sys.getrefcount,
         "ignore": ignore,
         "is_free": is_free,
+        "laid_out": laid_out,
+        "lend": POOL.lend,
         "ndarray": np.ndarray,
         "pool_of": pool_of,
         "restore": restore,
         "scratch": scratch,
+        "vdot": np.vdot,
     }
     exec("\n".join(lines), scope)
     return scope["rule"]
 
 
-def _value_alone(of_value: Sequence[str]) -> list[str]:
+def _value_alone(of_value: Sequence[str], arrays: Sequence[str], tangent: str) -> list[str]:
     """The tangent is that of an operand: the value is one pass over whole arrays."""
-    return ["values = out = pool.lend(n).reshape(shape)", *of_value]
+    return [
+        f"    laid = laid_out(0, {', '.join(arrays)})",
+        f"    if laid is None or {tangent}.shape != laid[0]: return None",
+        "    out = pool_of(level).lend(laid[0])",
+        *["    " + line for line in of_value],
+        f"    return out, {tangent}",
+    ]
 
 
 def _both(
-    of_value: Sequence[str], steps: _Steps, arrays: Sequence[str], singular: bool
+    of_value: Sequence[str], steps: Steps, arrays: Sequence[str], singular: bool
 ) -> list[str]:
     """Value and tangent block by block; only the tangent's steps are kept from warning."""
     spares = [f"spare{k}" for k in range(steps.count)]
     block = TOGETHER // (len(arrays) + 2 + len(spares))
-    rows = "".join(f"whole_{s}, " for s in spares)
     return [
-        *[f"whole_{a} = {a}.reshape(-1)" for a in arrays],
-        "values, tangents = pool.lend(n), pool.lend(n)",
-        *([f"{rows}= scratch({len(spares)}, {block})"] if spares else []),
-        f"for start in range(0, n, {block}):",
-        f"    at = slice(start, start + {block})",
-        "    out, t = values[at], tangents[at]",
-        *[f"    {a} = whole_{a}[at]" for a in arrays],
-        *[f"    {s} = whole_{s}[:out.size]" for s in spares],
-        *[f"    {line}" for line in of_value],
-        "    token = ignore()",
-        "    try:",
-        *[f"        {line}" for line in steps.lines],
-        "    finally:",
-        "        restore(token)",
-        *(["    s = dot(t, t)", "    if s != s: return None"] if singular else []),
+        f"    laid = laid_out({block}, {', '.join(arrays)})",
+        "    if laid is None: return None",
+        "    shape, frame, step, whole = laid",
+        f"    {', '.join('whole_' + a for a in arrays)}, = whole",
+        "    pool = pool_of(level)",
+        "    values, tangents = pool.lend(shape), pool.lend(shape)",
+        "    cut_values, cut_tangents = values.reshape(frame), tangents.reshape(frame)",
+        f"    rows = scratch({len(spares)}, step * (values.size // frame[0]))" if spares else "",
+        "    for start in range(0, frame[0], step):",
+        "        at = slice(start, start + step)",
+        "        out, t = cut_values[at], cut_tangents[at]",
+        *[f"        {a} = whole_{a}[at]" for a in arrays],
+        f"        {', '.join(spares)}, = cut_rows(rows, out)" if spares else "",
+        *[f"        {line}" for line in of_value],
+        "        token = ignore()",
+        "        try:",
+        *[f"            {line}" for line in steps.lines],
+        "        finally:",
+        "            restore(token)",
+        *(["        s = vdot(t, t)", "        if s != s: return None"] if singular else []),
+        "    return values, tangents",
     ]

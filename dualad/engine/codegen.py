@@ -15,11 +15,12 @@ import numpy as np
 
 from .batched import Batched
 from .batched_dual import BatchedDual, completed
-from .blocks import LARGE
+from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
+from .memory import LARGE
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -70,6 +71,7 @@ SCOPE: dict[str, Any] = {
     "has_nan": has_nan,
     "ignore": ignore,
     "kept": kept,
+    "result_at": result_at,
     "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
@@ -84,6 +86,7 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
     writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
+            scope[f"pull_{p}"].shares = writer.shares[p]
             _finish_pull(primitive, scope[f"pull_{p}"], writer.unpack(p))
     return scope["op"], scope.get("rop")
 

@@ -19,6 +19,7 @@ from .batched import Batched, batched
 from .batched_dual import BatchedDual
 from .dual import Dual
 from .inplace import link_part
+from .memory import has_own_memory
 from .parts import FULL, add_placed, as_index, sliced
 from .recorded import Recorded, recorded
 from .shape import BOUND, zeros
@@ -222,7 +223,7 @@ def holders(x: Any, name: str) -> int:
 def owned(x: Any, name: str) -> bool:
     """Whether the array in a slot of x is float64, writable, and held by that slot alone."""
     array = getattr(x, name)
-    if type(array) is not ndarray or array.base is not None or array.dtype is not F64:
+    if type(array) is not ndarray or not has_own_memory(array) or array.dtype is not F64:
         return False
     del array
     return holders(x, name) == ALONE and getattr(x, name).flags.writeable

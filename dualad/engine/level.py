@@ -76,7 +76,7 @@ class Level:
         self.tape: Any = []
         #: the level of its batches of tangents; see `batched_dual`
         self.lanes: Any = None
-        #: memory for large values; see `blocks`
+        #: the pool of memory, once there are large values
         self.pool: Any = None
 
     @property
@@ -87,6 +87,7 @@ class Level:
         self.new, self.tape = _closed(self.name)
         if self.pool is not None:
             self.pool.close()
+            self.pool = None
 
     def __enter__(self) -> Level:
         self._token: Token = _entered.set(self)

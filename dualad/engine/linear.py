@@ -47,9 +47,13 @@ class LinearVariable(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
-        mine = [type(a) is LinearVariable and a.level is level for a in args]
-        parents = tuple([a.tangent if m else None for a, m in zip(args, mine, strict=True)])
-        known = tuple([a.primal if m else frozen(a) for a, m in zip(args, mine, strict=True)])
+        numbers: list[Any] = []
+        values: list[Any] = []
+        for a in args:
+            mine = type(a) is LinearVariable and a.level is level
+            numbers.append(a.tangent if mine else None)
+            values.append(a.primal if mine else frozen(a))
+        parents, known = tuple(numbers), tuple(values)
         if isinstance(primitive, Elementwise):
             entry = scale_entry(level, primitive, known, parents, params)
         elif isinstance(primitive, Linear):
@@ -130,10 +134,11 @@ def linear_entry(level: Level, primitive: Any, args: tuple, parents: tuple, para
     if False in [ok or i is None for i, ok in zip(parents, linear, strict=True)]:
         raise not_linear(level, f"{primitive.name} takes it where only a known value is allowed")
     out = primitive.out_spec(args, params)
-    reads = tuple(
-        [kept_on(level.tape, a) if i is None else a for a, i in zip(args, parents, strict=True)]
-    )
-    return (pull_linear, parents, primitive, reads, params, out, specs(args, parents))
+    tape, reads, like = level.tape, [], []
+    for a, i in zip(args, parents, strict=True):  # a variable has come as its Spec
+        reads.append(kept_on(tape, a) if i is None else a)
+        like.append(None if i is None else a)
+    return (pull_linear, parents, primitive, tuple(reads), params, out, tuple(like))
 
 
 def _require_zero(

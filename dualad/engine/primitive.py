@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .guard import has_nan, quiet
+from .memory import LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
 from .traced import Spec, TracedArray, spec_of
@@ -328,6 +329,8 @@ class Linear(Primitive):
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
+    quick:      (tangent, **params): the operation on a plain tangent up to rounding, where that
+                is quicker than what the value of the function is computed by; else None.
     """
 
     family = "linear"
@@ -344,6 +347,7 @@ class Linear(Primitive):
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
+        quick: Callable[..., Any] | None = None,
         name: str | None = None,
     ):
         super().__init__(impl, name)
@@ -356,6 +360,7 @@ class Linear(Primitive):
         self.show = show
         self.add_into = add_into
         self.transpose_all = transpose_all
+        self.quick = quick
 
     def movable(self, n: int) -> list[bool]:
         """For each of n arguments whether the operation has a transpose in it."""
@@ -376,7 +381,8 @@ class Linear(Primitive):
             ]
             return fit(self(*moved, **params), out)
         if len(args) == 1 and tangents[0] is not None:
-            return fit(self(tangents[0], **params), out)
+            t = None if self.quick is None else self.quick(tangents[0], **params)
+            return fit(self(tangents[0], **params) if t is None else t, out)
         total = self.rule(tangents, out, args, params)
         return None if total is None else fit(total, out)
 
@@ -454,6 +460,8 @@ def add_all(a: Any, b: Any) -> Any:
         return b if a is None else a
     if isinstance(a, tuple):
         return tuple(add_all(p, q) for p, q in zip(a, b, strict=True))
+    if type(a) is np.ndarray and a.size >= LARGE:
+        return large_result(np.add, a, b)
     return a + b
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .sums import quick_sum
 from .traced import Spec, spec_of
 
 __all__ = [
@@ -57,7 +58,9 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Sum over the axes along which `shape` would be broadcast to x's: the transpose of that."""
     lead = len(x.shape) - len(shape)
     ones = tuple(k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1)
-    x = BOUND["sum_axes"](x, axes=tuple(range(lead)) + ones)
+    axes = tuple(range(lead)) + ones
+    total = quick_sum(x, axes)
+    x = BOUND["sum_axes"](x, axes=axes) if total is None else total
     return x if x.shape == shape else BOUND["reshape"](x, shape=shape)
 
 

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import LARGE, added
+from .blocks import added, blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
+from .memory import LARGE, large_copy, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
-from .workspace import zeros
 
 __all__ = [
     "add_cotangent",
@@ -65,7 +65,7 @@ def copied(array: np.ndarray) -> np.ndarray:
     Its entries lie in memory as those of the array: that decides which reshapes are views.
     """
     if 0 not in array.strides:
-        return array.copy(order="K")
+        return large_copy(array)
     one = array[tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])]
     return np.broadcast_to(one.copy(), array.shape)
 
@@ -119,10 +119,22 @@ def pull_elementwise(
             if type(d) is float and d == -1.0:
                 add_cotangent(g, i, -unfit(ct, like[k]))
                 continue
-            share = None if product is not multiply else summed_product(ct, d, like[k])
+            if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
+                s = g[i]
+                total = _product(ct, s, d) if ct.shape == like[k].shape else None
+                if total is not None:
+                    g[i] = total
+                    continue
+                share = summed_product(ct, d, like[k])
+            else:
+                share = None
             if share is None:
                 share = scaled(ct, conjugate(d), primitive, product)
             add_cotangent(g, i, unfit(share, like[k]))
+
+
+#: c * d added to what has come so far, by blocks.
+_product: Any = blockwise_pull({}, "c * d", "+", ["d"], [])
 
 
 def summed_product(ct: Any, d: Any, like: Spec) -> Any:
@@ -131,8 +143,6 @@ def summed_product(ct: Any, d: Any, like: Spec) -> Any:
     None where the arrays are not plain float64 of one shape, or the last axis is summed, over
     which NumPy adds in pairs, with less rounding error.
     """
-    if type(ct) is not np.ndarray or type(d) is not np.ndarray or ct.size < LARGE:
-        return None
     shape, last = ct.shape, ct.ndim - 1
     if d.shape != shape or like.shape == shape or len(like.shape) != ct.ndim:
         return None
@@ -237,6 +247,7 @@ def sweep(
     seeds: list[tuple[int, Any]],
     free: bool = False,
     within: bool = False,
+    large: bool = False,
 ) -> list[Any]:
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
@@ -244,7 +255,8 @@ def sweep(
     which zero wins over infinity; so it is from the start where the entries are not known before
     they are computed. A sweep within another one that is not guarded leaves the look for a NaN
     to that one. The function has given its own NumPy warnings already, in the
-    error state that its author chose: the sweep gives none.
+    error state that its author chose: the sweep gives none. `large` says that there are large
+    arrays, of which neighbouring entries are swept together.
     """
     watch = WATCH.get()
     if watch is not None:
@@ -258,11 +270,11 @@ def sweep(
         guarded = False
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
-        out = _sweep(tape, inputs, seeds, guarded)
+        out = _sweep(tape, inputs, seeds, guarded, large and not guarded)
         if not guarded and not within:
             for c in out:
                 if c is not None and has_nan(c):
-                    out = _sweep(tape, inputs, seeds, True)
+                    out = _sweep(tape, inputs, seeds, True, False)
                     break
     finally:
         restore(token)
@@ -271,13 +283,20 @@ def sweep(
     return out
 
 
-def _sweep(tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool) -> list[Any]:
+def _sweep(
+    tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool, large: bool
+) -> list[Any]:
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
     last = -1
     for i, ct in seeds:
         add_cotangent(g, i, ct)
         last = max(last, i)
+    if large:
+        from .fused import sweep_large
+
+        sweep_large(tape, inputs, g, last, own)
+        return g[:inputs]
     for k in range(last, inputs - 1, -1):
         ct = g[k]
         if ct is not None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .blocks import Later, blockwise, blockwise_pull
 from .primitive import Elementwise
 from .terms import names_in, scaled, summed
 
 __all__ = ["Writer"]
+
+
+class Shares(NamedTuple):
+    """What a generated pull adds to each parent, by sign and formula, and what these read."""
+
+    reads: tuple[str, ...]
+    terms: tuple[tuple[str, str], ...]
+    namespace: dict[str, Any]
 
 
 class Writer:
@@ -26,6 +34,8 @@ class Writer:
         self.arity = len(primitive.partials)
         #: the block-by-block rules that the written code calls, by name
         self.rules: dict[str, Callable[..., Any]] = {}
+        #: what each pull states: see `Shares`
+        self.shares: dict[str, Shares] = {}
         #: what the written code refers to
         self.scope = {**primitive.namespace, **scope, "P": primitive, "F": primitive.impl}
         arguments = ", ".join(("out", *"xy"[: self.arity]))
@@ -155,8 +165,13 @@ class Writer:
         tangents = ["uv"["xy".index(a)] + ".tangent" for a in active]
         given = [*"xy"[: self.arity], *tangents]
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
+        large, other = f"{first}.size >= LARGE", "y" if first == "x" else "x"
+        if len(active) == 2:
+            large = f"({large} or y.size >= LARGE)"
+        elif self.arity == 2:
+            large = f"({large} or T is ndarray and {other}.size >= LARGE)"
         return [
-            f"if type({first}) is ndarray and {first}.size >= LARGE:",
+            f"if type({first}) is ndarray and {large}:",
             f"    r = large_{active}({owner}.level, {', '.join(given)})",
             "    if r is not None:",
             "        return r",
@@ -192,6 +207,44 @@ class Writer:
         self.execute("\n".join([*lines, "    return None"]), name)
         return self.scope[name]
 
+    def value(self, active: str, scalars: str, arrays: str) -> list[str]:
+        """Lines that compute the result, and whether all is float64 of one shape.
+
+        A large result is computed in memory of the pool. Of plain arrays the operands tell what
+        the result will be.
+        """
+        first, names = active[0], "xy"[: self.arity]
+        general = [
+            f"    out = {self.call}",
+            f"    same = ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays})",
+        ]
+        if f"{'d' * self.arity}->d" not in getattr(self.p.impl, "types", ()):
+            return [line[4:] for line in general]
+        pooled = f"result_at(L, F, {', '.join(names)})"
+        if self.p.operator == "**":  # which is not always the ufunc
+            pooled = self.call
+        number = "T is not ndarray and " if self.arity == 2 and len(active) == 1 else ""
+        plain, alike, large = f"type({first}) is ndarray", "", f"{first}.size >= LARGE"
+        if len(active) == 2:
+            plain += " and type(y) is ndarray"
+            alike = " is y.dtype and x.shape == y.shape"
+            large += " or y.size >= LARGE"
+        lines = [
+            f"if type({first}) is float64:",
+            f"    out = {self.call}",
+            f"    same = type(out) is float64{' and type(y) is float64' * (len(active) == 2)}",
+            f"elif {number}{plain}:",
+            f"    same = {first}.dtype is F64{alike}",
+            f"    out = {pooled} if {large} else {self.call}",
+        ]
+        if number:
+            lines += [
+                f"elif T is ndarray is type({first}) and (x.size >= LARGE or y.size >= LARGE):",
+                f"    out = {pooled}",
+                f"    same = out.dtype is F64 and {arrays}",
+            ]
+        return [*lines, "else:", *general]
+
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
         for a in active:
@@ -211,9 +264,9 @@ class Writer:
             f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
         )
         lines = [
-            f"out = {self.call}",
             f"L = {owner}.level",
-            f"if ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays}):",
+            *self.value(active, scalars, arrays),
+            "if same:",
             "    r = L.new(Recorded)",
             "    r.level = L",
             "    r.primal = out",
@@ -266,6 +319,8 @@ class Writer:
         ]
         for a in active:
             lines += [f"    s = g[i{a}]", f"    {self.share(a)[2]}"]
+        terms = tuple([self.share(a)[:2] for a in active])
+        self.shares[active] = Shares(tuple(self.reads(active)), terms, self.p.namespace)
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Composite
 from ..engine.traced import raw
+from .indexing import getitem
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks
 
@@ -19,25 +21,39 @@ __all__ = ["maximum_of", "minimum_of"]
 def _extremum_rule(t: Any, out: Any, x: Any, axes: tuple) -> Any:
     """The mean tangent of all entries that attain the extremum."""
     hit = x == unreduced(out, x.shape, axes)
-    if type(hit) is np.ndarray and _is_unique(hit, raw(out)):
-        return np.reshape(t[_places(hit, axes)], out.shape)
     count = np.maximum(np.sum(hit, axis=axes), 1)
     return np.sum(np.where(hit, t, 0), axis=axes) / count
 
 
-def _is_unique(hit: np.ndarray, out: Any) -> bool:
-    """Whether each extremum is attained once (a NaN is attained nowhere)."""
-    return np.count_nonzero(hit) == out.size and bool(np.all(out == out))
+def _chosen(a: Any, ufunc: np.ufunc, axes: tuple) -> Any:
+    """The extrema as entries of a, which takes no rule; None where one is not attained once."""
+    x = raw(a)
+    if type(x) is not np.ndarray or x.shape != a.shape or x.size == 0:
+        return None
+    out = ufunc.reduce(x, axis=axes, keepdims=True)
+    hit = x == out
+    if np.count_nonzero(hit) != out.size or np.any(out != out):  # a NaN is attained nowhere
+        return None
+    if len(axes) == x.ndim:
+        return getitem(a, index=tuple(map(int, np.unravel_index(hit.argmax(), x.shape))))
+    return getitem(a, index=_places(hit, axes))
 
 
 def _places(hit: np.ndarray, axes: tuple) -> tuple:
-    """The index of the hits in the order of the axes that are kept."""
-    if hit.ndim == 1:
-        return (np.flatnonzero(hit),)
-    order = (*(k for k in range(hit.ndim) if k not in axes), *axes)
-    moved = np.transpose(hit, order)
-    index = np.unravel_index(np.flatnonzero(moved), moved.shape)
-    return tuple(index[order.index(k)] for k in range(hit.ndim))
+    """The index of the hits, one along the axes to reduce, in the shape of the others."""
+    kept_axes = [k for k in range(hit.ndim) if k not in axes]
+    shape = [hit.shape[k] for k in kept_axes]
+    if len(axes) > 1:
+        order = (*kept_axes, *axes)
+        found = np.nonzero(hit.transpose(order))
+        return tuple([found[order.index(k)].reshape(shape) for k in range(hit.ndim)])
+    flat, (axis,) = np.flatnonzero(hit), axes
+    n, after = hit.shape[axis], math.prod(hit.shape[axis + 1 :])
+    place = flat // after % n if after > 1 else flat % n
+    if after > 1:  # the hits come in the order of the array: each to where its row ends up
+        place[flat // (n * after) * after + flat % after] = place.copy()
+    index = [np.arange(shape[0])] if len(shape) == 1 else np.ogrid[tuple(map(slice, shape))]
+    return (*index[:axis], place.reshape(shape), *index[axis:])
 
 
 def _extremum(ufunc: np.ufunc, name: str) -> Composite:
@@ -77,7 +93,9 @@ def _reduce_extremum(
         rest = tuple(n for k, n in enumerate(a.shape) if k not in axes)
         result = np.zeros(rest, a.dtype) + initial
     else:
-        result = primitive(a, axes=axes)
+        result = _chosen(a, pair, axes)
+        if result is None:
+            result = primitive(a, axes=axes)
         if given(initial):
             result = pair(result, initial)
     return finish(result, a, axes, keepdims, out)

@@ -65,7 +65,7 @@ _memory = _Memory()
 
 
 def _owner(a: np.ndarray) -> np.ndarray:
-    return a if a.base is None else a.base
+    return a.base if isinstance(a.base, np.ndarray) else a
 
 
 def _is_large(a: Any) -> bool:
@@ -108,7 +108,7 @@ def _recall(a: np.ndarray) -> tuple[_Known | None, bool]:
 
 def inverse_known(a: np.ndarray) -> np.ndarray | None:
     """The inverse of a, if that of it or of its transpose is known."""
-    if not _is_large(a):
+    if not _is_large(a) or all(k.inverse is None for k in tuple(_memory.known)):
         return None
     known, is_transposed = _recall(a)
     inverse = None if known is None else known.inverse
@@ -178,7 +178,9 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
     return square_of_lower(factor)
 
 
-# --- values, which are NumPy's to the last bit ---------------------------------------------------
+# --- values, which are NumPy's -------------------------------------------------------------------
+# To the last bit; but with several threads OpenBLAS may factorise in another order for a
+# determinant than for the solution of which it has the factors here.
 
 
 def solution(a: Any, b: Any) -> Any:

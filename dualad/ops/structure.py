@@ -18,6 +18,7 @@ from ..engine.guard import either_zero_wins_raw, zero_wins_raw
 from ..engine.inplace import layout, link
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, FEW, sum_to
+from ..engine.sums import quick_sum
 from ..engine.traced import Spec, TracedArray, memory_of
 from .indexing import getitem
 from .registry import function
@@ -131,6 +132,7 @@ sum_axes = Linear(
     batch=lambda args, mine, axes: sum_axes(args[0], axes=tuple(a + 1 for a in axes)),
     spec=lambda x, axes: Spec(tuple(n for k, n in enumerate(x.shape) if k not in axes), x.dtype),
     show=lambda x, axes: f"np.sum({x}, axis={axes})",
+    quick=quick_sum,
     name="sum_axes",
 )
 

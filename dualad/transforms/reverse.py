@@ -55,6 +55,7 @@ class Recording:
         "faces",
         "has_aux",
         "inputs",
+        "large",
         "lasting",
         "out",
         "out_tree",
@@ -106,6 +107,7 @@ class Recording:
         self.variables = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
         self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
         self.aux = strip(level, aux, apart if lasting else lambda v: v)
+        self.large = level.pool is not None
         self.lasting = lasting
 
     def _defer(self) -> list[tuple[Input, Deferred]]:
@@ -141,7 +143,7 @@ class Recording:
             if k is not None and ct is not None
         ]
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free)
+            shares = sweep(self.tape, len(self.inputs), seeds, free, large=self.large)
         except DirectionNeededError:
             shares = self.by_forward_mode(cotangents)
         return [
@@ -447,8 +449,9 @@ class ValueAndGradient(_Differentiator):
                 run = Recording.of_one(f, arg, f"argument {k}", tape)
                 run._end(level, y)
                 return run.primal(), run.pull([one(run)], free=True)[0], None
+            large = level.pool is not None
         try:
-            (ct,) = sweep(tape, 1, [(y.tangent, ONE)], free=True)
+            (ct,) = sweep(tape, 1, [(y.tangent, ONE)], free=True, large=large)
         except DirectionNeededError:
             run = Recording.of_one(f, arg, f"argument {k}", tape)
             (ct,) = run.by_forward_mode([ONE])

@@ -61,13 +61,13 @@ def test_calls_in_threads_have_memory_of_their_own():
 
 def test_an_error_gives_the_memory_back():
     def f(x, w):
-        return np.linalg.cholesky(np.exp(x @ w) @ w)
+        return np.linalg.cholesky((x @ w) @ w)
 
-    good = (np.zeros((150, 150)), np.eye(150) + 1.0)
+    good = (np.eye(150), np.eye(150) + 1.0)
     compiled = replayed(lambda x, w: f(x, w) @ w, *good)
     for _ in range(3):
         with pytest.raises(np.linalg.LinAlgError):
-            compiled(good[0], -good[1])
+            compiled(-good[0], good[1])
     np.testing.assert_allclose(compiled(*good), f(*good) @ good[1], rtol=1e-12)
 
 

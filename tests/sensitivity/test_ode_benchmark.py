@@ -38,7 +38,9 @@ def test_its_models_are_those_of_the_tests():
 
 def test_the_stored_run_is_whole_and_is_the_table_of_the_page(tmp_path):
     rows = json.loads(STORED.read_text())["rows"]
-    expected = [(q.name, m, r) for q in PROBLEMS for r in TOLERANCES for m in (*q.methods, "CVODES")]
+    expected = [
+        (q.name, m, r) for q in PROBLEMS for r in TOLERANCES for m in (*q.methods, "CVODES")
+    ]
     assert [(row["problem"], row["method"], row["rtol"]) for row in rows] == expected
     table = PAGE.read_text().split(MARKS[0])[1].split(MARKS[1])[0]
     assert table.strip() == markdown(rows)

@@ -151,7 +151,7 @@ FUNCTIONS: dict[str, Function] = {
         Function(inverse_hyperbolics.arctanh, 1.5, FDLIBM),
         Function(error_functions.erf, 1.5, LAFRAMBOISE),
         Function(error_functions.erfc, 2.0, LAFRAMBOISE),
-        Function(powers.power, 1.0, DEKKER),
+        Function(powers.power, 1.5, DEKKER),
         Function(roots.cbrt, 1.0, FDLIBM),
         Function(roots.hypot, 1.0, DEKKER),
         Function(choices.sqrt, 0.5, EXACT),

@@ -86,8 +86,9 @@ class InitialValueProblem:
         """States and sensitivities as one system."""
         jac = self.option("jac", "ad")
         return VariationalSystem(
-            self.model, self.chosen, self.scales, jac if callable(jac) else None, self.colouring()
-        )
+            self.model, self.chosen, self.scales, jac if callable(jac) else None,
+            self.colouring(), self.option("compile", False),
+        )  # fmt: skip
 
     def colouring(self) -> Colouring | None:
         """The sparsity of the Jacobian, given or found; None for a dense one."""

@@ -61,6 +61,7 @@ def ode(
     jac: Any = "ad",
     jac_sparsity: Any = None,
     mass: Any = None,
+    compile: bool | str = "auto",
     dense_output: bool = False,
     max_step: float = np.inf,
     first_step: float | None = None,
@@ -115,6 +116,11 @@ def ode(
         mass: a constant matrix M, or M(p), for M y' = rhs. Where it is singular, some equations
             are algebraic: a system of index 1. The start and the state after an update are then
             moved to the nearest consistent one with the same M y.
+        compile: whether the passes of rhs that carry tangents are traced once and run as programs
+            (`dualad.compile`, whose rules rhs has to keep: it depends on its arguments). It costs
+            some milliseconds, and then makes them several times faster. "auto" does so in long
+            integrations, of a rhs that can be seen to keep the rules: it reads no list, dict or
+            other object that may change inside.
         dense_output: keep the interpolant, for `TimeSensitivities.at`.
         max_step, first_step: the longest and the first step.
         max_steps: after so many steps the integration fails.
@@ -152,6 +158,7 @@ def ode(
     times = None if t_eval is None else output_times(t_eval, ends, parameters, chosen)
     require_choice("error_control", error_control, ("full", "states"))
     require_choice("on_failure", on_failure, ("raise", "partial"))
+    require_choice("compile", compile, (False, True, "auto"))
     require_jac(jac, jac_sparsity)
     scale = scales(chosen, pscale)
     rtol = relative_tolerance(rtol)
@@ -178,6 +185,7 @@ def ode(
             "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
             "first_step": positive_or_none("first_step", first_step),
             "max_steps": max_steps, "on_failure": on_failure,
+            "compile": compile,
         },
     )  # fmt: skip
     require_choice("order", order, (1, 2))

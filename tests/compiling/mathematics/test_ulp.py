@@ -152,6 +152,7 @@ SAMPLES = {
         (positive(exponents(-1074, 1023)), interval(-1.2, 1.2)),
         (interval(0, 50), interval(-60, 60)),
         (NEAR_ONE, exponents(0, 50)),
+        (interval(1.1, 1.5), interval(1500, 2200)),
         (
             lambda rng: rng.integers(-40, 40, 300).clip(1) * 1.0,
             lambda rng: np.arange(300) % 30 - 9,

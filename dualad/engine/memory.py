@@ -1,0 +1,187 @@
+"""The memory of large arrays that have died, for those that come.
+
+A fresh array of a few megabytes costs more than what is written into it: the kernel gives its
+pages one fault at a time. So the memory of large values, tangents and cotangents goes back to a
+pool when the last array on it is gone, and the next of that size gets it. While a level is open
+the pool keeps whatever comes back; between calls it keeps `LIMIT` bytes at most.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "LARGE",
+    "LIMIT",
+    "POOL",
+    "Pool",
+    "copied",
+    "has_own_memory",
+    "large_copy",
+    "large_product",
+    "large_result",
+    "workspace",
+    "zeros",
+]
+
+#: From this many entries on, 256 kB, arrays are large.
+LARGE = 1 << 15
+#: How many bytes the pool keeps between calls. It is of the order of what the allocators of C
+#: libraries keep.
+LIMIT = 1 << 25
+#: How many arrays of one size the pool keeps while a level is open.
+KEPT = 12
+
+F64 = np.dtype(np.float64)
+NUMBERS = (float, int, np.float64)
+
+
+class Pool:
+    """The memory of arrays that have died, by how many entries it has."""
+
+    __slots__ = ("_lock", "free", "kept", "limit", "users")
+
+    def __init__(self, limit: int = LIMIT, kept: int = KEPT) -> None:
+        # Not read from the module, of which nothing is left when the interpreter shuts down.
+        self.limit, self.kept = limit, kept
+        self.free: dict[int, list[np.ndarray]] = {}
+        #: how many levels are open that have large values
+        self.users = 0
+        self._lock = threading.RLock()
+
+    def lend(self, shape: tuple[int, ...]) -> np.ndarray:
+        """An array of float64 with any content."""
+        n = 1
+        for k in shape:
+            n *= k
+        stack = self.free.get(n)
+        try:
+            memory = stack.pop() if stack else np.empty(n)
+        except IndexError:  # another thread was quicker
+            memory = np.empty(n)
+        return np.asarray(_Loan(memory, shape, self))
+
+    def take_back(self, memory: np.ndarray) -> None:
+        stack = self.free.setdefault(memory.size, [])
+        if len(stack) < self.kept:
+            stack.append(memory)
+        if not self.users:
+            self.shrink(self.limit)
+
+    def enter(self) -> None:
+        """A level with large values is open."""
+        with self._lock:
+            self.users += 1
+
+    def close(self) -> None:
+        """A level with large values is closed."""
+        with self._lock:
+            self.users -= 1
+        if not self.users:
+            self.shrink(self.limit)
+
+    def held(self) -> int:
+        """How many bytes are free."""
+        return sum(8 * n * len(stack) for n, stack in list(self.free.items()))
+
+    def shrink(self, limit: int = 0) -> None:
+        """Give memory back until so many bytes are left, that of the oldest sizes first."""
+        with self._lock:
+            excess = self.held() - limit
+            for n in list(self.free) if excess > 0 else ():
+                stack = self.free[n]
+                while stack and excess > 0:
+                    stack.pop()
+                    excess -= 8 * n
+                if not stack:
+                    del self.free[n]
+
+
+class _Loan:
+    """Memory that returns to its pool when the last array on it is gone."""
+
+    __slots__ = ("__array_interface__", "memory", "pool")
+
+    def __init__(self, memory: np.ndarray, shape: tuple[int, ...], pool: Pool):
+        self.memory, self.pool = memory, pool
+        self.__array_interface__ = {**memory.__array_interface__, "shape": shape}
+
+    def __del__(self) -> None:
+        self.pool.take_back(self.memory)
+
+
+#: The one pool of the process.
+POOL = Pool()
+
+
+def has_own_memory(array: np.ndarray) -> bool:
+    """Whether an array is no view of another one."""
+    return array.base is None or isinstance(array.base, _Loan)
+
+
+def large_copy(array: np.ndarray) -> np.ndarray:
+    """A copy of an array, in memory of the pool where it is large."""
+    if array.size < LARGE or array.dtype is not F64 or not array.flags.c_contiguous:
+        return array.copy(order="K")
+    out = POOL.lend(array.shape)
+    out[...] = array
+    return out
+
+
+def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
+    """A ufunc of arrays and numbers, its result in memory of the pool where that is float64."""
+    shape: tuple[int, ...] = ()
+    alike = True
+    for a in operands:
+        if type(a) is np.ndarray:
+            if a.dtype is not F64 or not a.flags.c_contiguous:
+                return ufunc(*operands)
+            if a.shape != shape:
+                alike, shape = alike and not shape, a.shape
+        elif type(a) not in NUMBERS:
+            return ufunc(*operands)
+    if not alike:
+        shape = np.broadcast(*operands).shape
+    return ufunc(*operands, out=POOL.lend(shape))
+
+
+def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a @ b, the result in memory of the pool where it is large."""
+    if not (type(a) is np.ndarray is type(b) and a.dtype is F64 is b.dtype):
+        return np.matmul(a, b)
+    if a.ndim < 2 or b.ndim < 2:
+        return np.matmul(a, b)
+    shape = (*a.shape[:-1], b.shape[-1])
+    if a.shape[:-2] != b.shape[:-2]:
+        shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *shape[-2:])
+    if math.prod(shape) < LARGE:
+        return np.matmul(a, b)
+    return np.matmul(a, b, POOL.lend(shape))
+
+
+def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array with any content, in memory of the pool where it is large and of float64."""
+    if np.dtype(dtype) is F64 and math.prod(shape) >= LARGE:
+        return POOL.lend(shape)
+    return np.empty(shape, dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array of zeros, as `workspace`."""
+    if np.dtype(dtype) is not F64 or math.prod(shape) < LARGE:
+        return np.zeros(shape, dtype)
+    out = POOL.lend(shape)
+    out[...] = 0
+    return out
+
+
+def copied(x: Any) -> np.ndarray:
+    """A copy of an array in order C, as `workspace`."""
+    out = workspace(x.shape, x.dtype)
+    out[...] = x
+    return out

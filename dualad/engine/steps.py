@@ -1,0 +1,90 @@
+"""A formula as calls of ufuncs that write into blocks of memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Steps"]
+
+UFUNCS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+
+
+class Steps:
+    """A formula as ufunc calls on the names of blocks, with few intermediate ones."""
+
+    def __init__(self, namespace: dict[str, Any], numbers: set[str]):
+        self.namespace, self.numbers = namespace, numbers
+        self.lines: list[str] = []
+        self.free: list[str] = []
+        self.count = 0
+
+    def store(self, formula: str, target: str) -> bool:
+        """Write the formula into a block; False where it is more than ufuncs of blocks."""
+        try:
+            return self._put(ast.parse(formula, mode="eval").body, target) == target
+        except _MoreThanUfuncsError:
+            return False
+
+    def _put(self, node: ast.expr, target: str | None) -> str:
+        node = self._inlined(node)
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Constant):
+            return repr(node.value)
+        function, parts = self._call(node)
+        # The last operand that is computed may lie where the result will: it is read once.
+        last = max((k for k, p in enumerate(parts) if not _is_leaf(p)), default=None)
+        names = [self._put(p, target if k == last else None) for k, p in enumerate(parts)]
+        if all(n in self.numbers or not n.isidentifier() for n in names):
+            raise _MoreThanUfuncsError
+        self.free += [n for n in names if n.startswith("spare")]
+        target = target or self._spare()
+        self.lines.append(f"{function}({', '.join(names)}, {target})")
+        return target
+
+    def _call(self, node: ast.expr) -> tuple[str, Sequence[ast.expr]]:
+        if isinstance(node, ast.BinOp) and type(node.op) in UFUNCS:
+            return UFUNCS[type(node.op)], (node.left, node.right)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return "negative", (node.operand,)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if isinstance(self.namespace.get(node.func.id), np.ufunc):
+                return node.func.id, node.args
+        raise _MoreThanUfuncsError
+
+    def _inlined(self, node: ast.expr) -> ast.expr:
+        """The formula of x of an operation that is no ufunc itself, at its argument."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+            text = getattr(self.namespace.get(node.func.id), "text", None)
+            if text is not None and isinstance(node.args[0], ast.Name):
+                name = node.args[0]
+                return _Rename(name.id).visit(ast.parse(text, mode="eval").body)
+        return node
+
+    def _spare(self) -> str:
+        if self.free:
+            return self.free.pop()
+        self.count += 1
+        return f"spare{self.count - 1}"
+
+
+def _is_leaf(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+class _Rename(ast.NodeTransformer):
+    """A formula of x as one of another name."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.name if node.id == "x" else node.id, node.ctx)
+
+
+class _MoreThanUfuncsError(Exception):
+    pass
