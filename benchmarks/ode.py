@@ -101,7 +101,7 @@ HEAD = (
     "problem", "method, rtol", "steps", "rhs", "LU", "time", "compiled", "ms", "y alone", "y",
     "p dy/dp",
 )  # fmt: skip
-WIDTHS = (15, 15, 18, 21, 6, 6, 10, 8, 9, 9, 9)
+WIDTHS = (15, 15, 20, 21, 6, 6, 10, 8, 9, 9, 9)
 
 
 def cells(row: dict[str, Any]) -> list[str]:

@@ -359,6 +359,7 @@ STATED = {
         "complex",
         "constant",
         "twice",
+        "call",
     },
     Linear: {
         "quick",

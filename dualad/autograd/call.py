@@ -90,7 +90,7 @@ class Call:
         self.at = [k for k, a in enumerate(args) if is_array(a)]
         self.face = not self.at or any(isinstance(args[k], Tensor) for k in self.at)
         self.tensors = [as_tensor(args[k]) for k in self.at]
-        self.values = [general(unwrap(t)) for t in self.tensors]
+        self.values = [unwrap(t) for t in self.tensors]
         #: whether the tensors belong to transformations, if only where no_grad hides that
         self.traced = any(is_functional(t._full()) for t in self.tensors)
         self.direct = self.face and not self.traced
@@ -149,6 +149,7 @@ class Call:
 
     def run(self, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
         """The outputs for engine values, one level at a time, and their context."""
+        values = [general(v) for v in values]
         top = max(
             (v for v in values if isinstance(v, TracedArray)),
             key=lambda v: v.level.rank,

@@ -47,9 +47,9 @@ class BlockLoop:
         self.buffered: set[Variable] = set()
         self.count = 0
         self.rows = 0
-        for s in group.operations:
-            for x in s.operands:
-                self._operand(x, len(s.results[0].shape))
+        for operation in group.operations:
+            for x in operation.operands:
+                self._operand(x, len(operation.results[0].shape))
         for k, s in enumerate(group.steps):
             self._step(s, k)
         self.lines = self._text()
@@ -189,10 +189,7 @@ class BlockLoop:
     def _target(self, r: Variable) -> str:
         """Where a result is computed."""
         if r in self.outside:
-            home = self.source.home(r)
-            whole = self.source.new_name(r)
-            new = f"np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})"
-            self.before.append(f"{whole} = {home or new}")
+            whole = self._whole(r)
             self.names[r] = f"{whole}_"
             if self.flat and len(self.group.shape) > 1:
                 whole = self._named(f"{whole}.reshape(-1)")
@@ -206,6 +203,19 @@ class BlockLoop:
         self.names[r] = self.free[kind].pop()
         self.buffered.add(r)
         return self.names[r]
+
+    def _whole(self, r: Variable) -> str:
+        """The whole array of a result that others read."""
+        place = self.source.place(r)
+        if place is not None:
+            self.before.append(place[0])
+            new = place[1]
+        else:
+            new = f"np.empty({_shape(self.group.shape)}{_dtype(r.dtype)})"
+            new = self.source.home(r) or new
+        whole = self.source.new_name(r)
+        self.before.append(f"{whole} = {new}")
+        return whole
 
     def _release(self, s: Operation | Guard, k: int) -> None:
         """Give back the buffers of what is not read again."""

@@ -33,6 +33,8 @@ ROOT = __name__.partition(".")[0]
 FIXED = frozenset({ROOT, "numpy", "scipy", "numba", *sys.stdlib_module_names} - {"__main__"})
 #: Where objects of this package that are made of functions keep them.
 PARTS = ("f", "func", "function", "fun", "__wrapped__", "fn", "_rule", "args", "kwargs")
+#: Libraries whose functions keep no state for their callers.
+LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator", "itertools")
 ATOMS = (int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, type(None), TracedArray)
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
@@ -44,7 +46,7 @@ class Captured:
 
     def __init__(
         self,
-        function: Callable[..., Any] | None,
+        *functions: Callable[..., Any],
         given: Iterable[Any] = (),
         names: Iterable[str] = (),
     ):
@@ -56,6 +58,8 @@ class Captured:
         self._sizes: list[tuple[dict, int, str]] = []
         self._compared: list[tuple[np.ndarray, Any, str]] = []
         self._arrays: dict[int, tuple[np.ndarray, str]] = {}
+        #: something was not followed: it lies too deep, or is of no known kind
+        self.too_deep = False
         #: sources of random numbers, and iterators
         self.sources: list[Any] = []
         #: the names that the code looks up
@@ -64,7 +68,8 @@ class Captured:
         self._codes: list[types.CodeType] = []
         self._seen: dict[int, Any] = {}
         self._done: set[tuple[int, str]] = set()
-        self._follow(function, DEPTH, "")
+        for f in functions:
+            self._follow(f, DEPTH, "")
         for x in given:
             self._follow(x, DEPTH, type(x).__name__)
         known = -1
@@ -117,6 +122,16 @@ class Captured:
             elif not _same_entries(array, copy):
                 return name
         return None
+
+    def stays(self) -> bool:
+        """Whether all that was captured is of kinds that do not change inside.
+
+        These are numbers, text, tuples of them, arrays (whose entries are read anew) and functions
+        that capture nothing else; no list, dict or other object.
+        """
+        slots = any(name != "__defaults__" for _, name, _ in self._slots)
+        inside = self._contents or self._sizes or self.sources or slots
+        return not (inside or self.too_deep)
 
     def settled(self) -> str | None:
         """After a trace: the name of something that the function changes and reads itself.
@@ -180,7 +195,10 @@ class Captured:
     # --- following ----------------------------------------------------------------------------
 
     def _follow(self, x: Any, depth: int, name: str) -> None:
-        if depth == 0 or id(x) in self._seen or isinstance(x, ATOMS):
+        if id(x) in self._seen or isinstance(x, ATOMS):
+            return
+        if depth == 0:
+            self.too_deep = True
             return
         self._seen[id(x)] = x
         if isinstance(x, np.ndarray):
@@ -202,6 +220,7 @@ class Captured:
             module = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
             if module.partition(".")[0] not in FIXED:
                 self._objects.append((x, depth))
+                self.too_deep = self.too_deep or isinstance(x, type)
         else:
             self._object(x, depth, name)
 
@@ -217,14 +236,20 @@ class Captured:
     def _object(self, x: Any, depth: int, name: str) -> None:
         root = (type(x).__module__ or "").partition(".")[0]
         if root == ROOT:
-            for part in PARTS:
-                self._follow(getattr(x, "__dict__", {}).get(part), depth - 1, name)
+            parts = [getattr(x, "__dict__", {}).get(part) for part in PARTS]
+            self.too_deep = self.too_deep or not any(map(callable, parts))
+            for part in parts:
+                self._follow(part, depth - 1, name)
         elif root not in FIXED or isinstance(x, types.SimpleNamespace):
             self._objects.append((x, depth))
             if type(own := getattr(x, "__dict__", None)) is dict:
                 self._sizes.append((own, len(own), name))
             if callable(x):
                 self._follow(type(x).__call__, depth - 1, name)
+        else:
+            module = getattr(x, "__module__", None) or root
+            library = callable(x) and module.partition(".")[0].lstrip("_") in LIBRARIES
+            self.too_deep = self.too_deep or not library
         if hasattr(type(x), "__next__"):
             self.sources.append(x)
 

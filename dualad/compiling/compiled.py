@@ -39,6 +39,8 @@ class Compiled:
         static: frozenset[int | str] = frozenset(),
         max_paths: int = 32,
         backend: str = "auto",
+        warns: bool = True,
+        watched: tuple[Callable[..., Any], ...] = (),
     ):
         functools.update_wrapper(self, function, updated=())
         self.function = function
@@ -52,7 +54,9 @@ class Compiled:
         self._changes = 0
         #: why the function runs as it is, whatever the arguments
         self._refused: str | None = None
-        self._warned = False
+        self._warned = not warns
+        #: functions that the function calls where nobody can see that it does
+        self._watched = watched
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -126,8 +130,8 @@ class Compiled:
             return self._cache.setdefault(key, Paths(self._max_paths, self._backend))
 
     def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
-        captured = Captured(self.function)
-        given = Captured(None, call.others, captured.names)
+        captured = Captured(self.function, *self._watched)
+        given = Captured(given=call.others, names=captured.names)
         sources = [*captured.sources, *given.sources, *flatten((args, kwargs))[0]]
         impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:

@@ -79,7 +79,7 @@ def _is_contiguous(x: Any) -> bool:
     )
 
 
-def shape_of_group(step: Operation | Guard) -> tuple[int, ...] | None:
+def shape_of_group(step: Operation | Guard | Loop) -> tuple[int, ...] | None:
     """The shape of the group that a step may start."""
     if type(step) is not Operation or not is_elementwise(step):
         return None
@@ -91,7 +91,9 @@ def shape_of_group(step: Operation | Guard) -> tuple[int, ...] | None:
     return r.shape if flat or r.size // r.shape[0] <= WIDEST else None
 
 
-def belongs(step: Operation | Guard, shape: tuple[int, ...], members: set[Variable]) -> bool:
+def belongs(
+    step: Operation | Guard | Loop, shape: tuple[int, ...], members: set[Variable]
+) -> bool:
     """Whether a step can run in a group of this shape that computes `members`."""
     if isinstance(step, Guard):
         return step.question == "has_nan" and not step.answer and step.variable in members

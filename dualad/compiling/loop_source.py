@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from ..engine.staged import Guard, Operation, Variable
 from ..engine.tree import LEAF_TREE
+from .block_loop import BlockLoop
+from .group import Group, shape_of_group
 from .lifetime import Lifetimes
 from .loop import Carry, Loop, Stream
 from .passes.reads_first import WRITES
 from .program import Output, Program
+from .schedule import Piece, scheduled
 from .statements import statements
 
 if TYPE_CHECKING:
@@ -40,9 +43,13 @@ class LoopSource:
             source.line(f"{row} = []")
         source.line(self._head())
         source.depth += 1
-        source.life = self._lifetimes(writable)
+        program = self._turn(writable)
+        pieces: list[Piece] = list(loop.body)
+        if any(shape_of_group(s) is not None for s in loop.body):
+            pieces = scheduled(program)  # large arrays by blocks
+        source.life = Lifetimes(program, pieces)
         inner = len(source.lines)
-        for k, step in enumerate(loop.body):
+        for k, step in enumerate(pieces):
             self._step(step, k)
         if not loop.quiet:
             source.mode(False)
@@ -62,14 +69,19 @@ class LoopSource:
         for v, inside in loop.finals:
             source.rename(v, inside)
 
-    def _step(self, step: Operation | Guard, k: int) -> None:
+    def _step(self, step: Piece, k: int) -> None:
         source = self.source
         if isinstance(step, Guard):
             source.line(source.guard(step))
             return
         if not self.loop.quiet:
             source.mode(step.quiet)
-        for text in statements(source, step, k):
+        if isinstance(step, Group):
+            lines = BlockLoop(source, step).lines
+        else:
+            assert isinstance(step, Operation)
+            lines = statements(source, step, k)
+        for text in lines:
             source.line(text)
 
     # --- rows ------------------------------------------------------------------------------------
@@ -149,8 +161,8 @@ class LoopSource:
             and updates.count(carry.update) == 1
         )
 
-    def _lifetimes(self, writable: list[Carry]) -> Lifetimes:
-        """The lifetimes inside of a turn."""
+    def _turn(self, writable: list[Carry]) -> Program:
+        """A turn as a program."""
         loop = self.loop
         own = {c.inside for c in writable}
         outside = set(loop.reads()) | {s.inside for s in loop.streams}
@@ -158,5 +170,4 @@ class LoopSource:
         kept = [c.update for c in loop.carries if c not in writable]
         kept += [s.inside for s in loop.saves] + [v for _, v in loop.finals]
         outputs = tuple([Output(v) for v in kept])
-        program = Program(inputs, loop.body, outputs, LEAF_TREE)
-        return Lifetimes(program, list(loop.body))
+        return Program(inputs, loop.body, outputs, LEAF_TREE)

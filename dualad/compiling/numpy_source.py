@@ -19,7 +19,9 @@ from .group import Group
 from .lifetime import Lifetimes, is_large
 from .loop import Loop
 from .loop_source import LoopSource
+from .placing import placed
 from .program import Output, Program
+from .readable import readable
 from .schedule import Piece, mode_of, scheduled
 from .statements import statements
 from .workspace import Plan, Workspace
@@ -81,6 +83,7 @@ class NumpySource(Expressions):
         pieces = scheduled(program)
         self._is_long = len(pieces) > LONG
         self.life = Lifetimes(program, pieces)
+        self._placed = placed(pieces, self.life.kept)
         for k, piece in enumerate(pieces):
             self._piece(piece, k)
             ended = self.release(k)
@@ -128,6 +131,18 @@ class NumpySource(Expressions):
         self.owner[name] = r
         self.plan.move(r, x)
         return name
+
+    def place(self, v: Variable) -> tuple[str, str] | None:
+        """A line that makes zeros, and the part of them that a value is to be computed into."""
+        scatter = self._placed.get(v) if self.depth == 1 else None
+        if scatter is None:
+            return None
+        z = scatter.results[0]
+        name = self.new_name(z)
+        shape = z.shape[0] if len(z.shape) == 1 else z.shape
+        dtype = "" if z.dtype == np.float64 else f", {z.dtype.name!r}"
+        index = self.brackets(scatter.params["index"])
+        return f"{name} = np.zeros({shape}{dtype})", f"{name}[{index}]"
 
     def may_replace(self, x: Any, r: Variable, k: int) -> bool:
         """Whether a result may be written over an operand of the k-th piece."""
@@ -247,9 +262,11 @@ class NumpySource(Expressions):
         head = ["import numpy as np", ""]
         for known, impl in self.helpers.items():
             head += ["", self._definition(known, impl), ""]
-        numbers = {c: f"{float(self.constants[c])!r}" for c in self._numbers.values()}
+        numbers = {c: self._number(self.constants[c].item()) for c in self._numbers.values()}
         head += [f"{c} = {_shown(c, a)}" for c, a in self.constants.items() if c not in numbers]
-        lines = [NAME.sub(lambda m: numbers.get(m[0], m[0]), line) for line in self.lines]
+        lines = [
+            NAME.sub(lambda m: numbers.get(m[0], m[0]), line) for line in readable(self.lines)
+        ]
         return "\n".join([*head, "", f"def {name}({inputs}):", f'    """{before}"""', *lines, ""])
 
     @staticmethod

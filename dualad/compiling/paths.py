@@ -61,6 +61,10 @@ class Path:
         return self.run(*values)
 
 
+def _nothing(args: tuple) -> None:
+    """The matcher of arguments that have to be looked at more closely at each call."""
+
+
 class Paths:
     """The programs for one kind of arguments, the latest first."""
 
@@ -122,5 +126,5 @@ class Paths:
             self.known.insert(0, path)
             if program.writes:
                 self.writing.append(program)
-                self.match = None
+                self.match = _nothing
         return path

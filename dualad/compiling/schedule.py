@@ -100,11 +100,14 @@ class _Schedule:
             quiet = mode_of(s)
             heapq.heappush(self.alone[self.quiet if quiet is None else quiet], k)
 
-    def _done(self, k: int) -> None:
+    def _done(self, k: int) -> list[int]:
+        """The steps that waited for this one last."""
+        ready: list[int] = []
         for n in self.after[k]:
             self.waits[n] -= 1
             if self.waits[n] == 0:
-                self._ready(n)
+                ready.append(n)
+        return ready
 
     def run(self) -> list[Piece]:
         pieces: list[Piece] = []
@@ -114,48 +117,42 @@ class _Schedule:
                     self.quiet = not self.quiet
                 k = heapq.heappop(self.alone[self.quiet])
                 pieces.append(self.steps[k])
-                self._done(k)
+                for n in self._done(k):
+                    self._ready(n)
             else:
                 pieces += self._group()
         return pieces
 
     def _group(self) -> list[Piece]:
-        """All steps that can run in one group from here on."""
+        """All steps that can run in one group from here on, as few switches of mode as can be."""
         shape = self.shapes[self.large[0]]
         assert shape is not None
         members: list[int] = []
         known: set[Variable] = set()
+        mine: tuple[list[int], list[int]] = ([], [])
         quiet = False
-        while (found := self._next(shape, known, quiet)) is not None:
-            k, queue = found
-            queue.remove(k)
-            heapq.heapify(queue)
+        ready, self.large = self.large, []
+        while True:
+            for k in ready:  # what it reads is there, so that this is decided for good
+                if belongs(self.steps[k], shape, known):
+                    mode = mode_of(self.steps[k])
+                    heapq.heappush(mine[quiet if mode is None else mode], k)
+                else:
+                    self._ready(k)
+            if not any(mine):
+                break
+            if not mine[quiet]:
+                quiet = not quiet
+            k = heapq.heappop(mine[quiet])
             s = self.steps[k]
             members.append(k)
-            if type(s) is Operation:
-                quiet = quiet if mode_of(s) is None else s.quiet
-                if s.results[0].shape[:1] == shape[:1]:  # and not the sum of all rows
-                    known.update(s.results)
-            self._done(k)
-        steps = [self.steps[k] for k in members]
+            if type(s) is Operation and s.results[0].shape[:1] == shape[:1]:
+                known.update(s.results)  # and not a sum over all rows
+            ready = self._done(k)
+        steps = [s for k in members if not isinstance(s := self.steps[k], Loop)]
         outside = set(self.program.results())
         inside = set(members)
         made = [r for s in steps if type(s) is Operation for r in s.results]
         results = tuple([r for r in made if r in outside or self.readers[r] - inside])
         group = Group(shape, tuple(steps), results)
         return [group] if group.pays else list(steps)
-
-    def _next(
-        self, shape: tuple[int, ...], known: set[Variable], quiet: bool
-    ) -> tuple[int, list[int]] | None:
-        """The next step of a group, if possible one that is as quiet as the last one."""
-        best: tuple[bool, int] | None = None
-        where: list[int] = []
-        for queue in (self.large, *self.alone):
-            for k in queue:
-                s = self.steps[k]
-                if belongs(s, shape, known):
-                    key = (mode_of(s) not in (None, quiet), k)
-                    if best is None or key < best:
-                        best, where = key, queue
-        return None if best is None else (best[1], where)

@@ -37,28 +37,75 @@ class Call:
 def matcher(args: tuple) -> Callable[[tuple], tuple | None] | None:
     """A function that gives the values of arguments of the same kinds as these, None for others.
 
-    It is written for the kinds, because every call asks it. There is none but for plain arguments.
+    It is written for the kinds, because every call asks it. There is none but for numbers, arrays
+    of the common kinds, static values, and tuples, lists and dicts of those.
     """
-    lines, given = [], []
-    for k, a in enumerate(args):
-        t = type(a)
-        if t is np.ndarray and a.dtype is F64 and a.flags.c_contiguous:
-            test = f"type(a{k}) is not ndarray or a{k}.shape != {a.shape}"
-            test += f" or a{k}.dtype is not F64"
-            lines.append(test if a.ndim == 0 else f"{test} or not a{k}.flags.c_contiguous")
-            given.append(f"a{k}")
+    writer = _Matcher()
+    if not writer.sequence("args", args, tuple):
+        return None
+    lines = ["def match(args):", *writer.lines, f"    return ({''.join(writer.given)})"]
+    exec("\n".join(lines), writer.scope)
+    return writer.scope["match"]
+
+
+class _Matcher:
+    """Writes the tests of arguments, and names their values in the order of `flatten`."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.given: list[str] = []
+        self.scope: dict[str, Any] = {"ndarray": np.ndarray, "float64": np.float64, "F64": F64}
+        self._count = 0
+
+    def _new(self, x: Any = None) -> str:
+        self._count += 1
+        name = f"a{self._count}"
+        if x is not None:
+            self.scope[name] = x
+        return name
+
+    def _unless(self, *tests: str) -> None:
+        self.lines.append(f"    if not ({' and '.join(tests)}): return None")
+
+    def sequence(self, name: str, x: Any, kind: type) -> bool:
+        """Tests for a tuple or list of a name."""
+        self._unless(f"type({name}) is {kind.__name__}", f"len({name}) == {len(x)}")
+        parts = [self._new() for _ in x]
+        if parts:
+            self.lines.append(f"    {', '.join(parts)}, = {name}")
+        found = [self.value(p, v) for p, v in zip(parts, x, strict=True)]
+        return all(found)
+
+    def value(self, name: str, x: Any) -> bool:
+        """Tests for any value; False where it is of no common kind."""
+        t = type(x)
+        if t is np.ndarray and x.dtype.kind in "fciub" and x.flags.c_contiguous:
+            dtype = "F64" if x.dtype is F64 else self._new(x.dtype)
+            same = "is" if x.dtype is F64 else "=="
+            tests = [f"type({name}) is ndarray", f"{name}.shape == {x.shape}"]
+            tests.append(f"{name}.dtype {same} {dtype}")
+            self._unless(*tests, *([f"{name}.flags.c_contiguous"] if x.ndim else []))
+            self.given.append(f"{name}, ")
         elif t is float or t is np.float64:
-            lines.append(f"type(a{k}) is not {t.__name__}")
-            given.append(f"float64(a{k})" if t is float else f"a{k}")
+            self._unless(f"type({name}) is {t.__name__}")
+            self.given.append(f"float64({name}), " if t is float else f"{name}, ")
+        elif t in (int, bool, str):
+            self._unless(f"type({name}) is {t.__name__}", f"{name} == {x!r}")
+        elif x is None:
+            self._unless(f"{name} is None")
+        elif t in (tuple, list):
+            return self.sequence(name, x, t)
+        elif t is dict:
+            keys = self._new(tuple(x))
+            self._unless(f"type({name}) is dict", f"tuple({name}) == {keys}")
+            parts = [self._new() for _ in x]
+            if parts:
+                self.lines.append(f"    {', '.join(parts)}, = {name}.values()")
+            found = [self.value(p, v) for p, v in zip(parts, x.values(), strict=True)]
+            return all(found)
         else:
-            return None
-    names = "".join(f"a{k}, " for k in range(len(args)))
-    text = f"def match(args):\n    if len(args) != {len(args)}: return None\n"
-    text += f"    ({names}) = args\n" if args else ""
-    text += "".join(f"    if {test}: return None\n" for test in lines)
-    scope: dict[str, Any] = {"ndarray": np.ndarray, "F64": F64, "float64": np.float64}
-    exec(f"{text}    return ({''.join(f'{g}, ' for g in given)})", scope)
-    return scope["match"]
+            return False
+        return True
 
 
 def _plain_arguments(values: list) -> tuple[tuple, dict]:

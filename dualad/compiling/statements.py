@@ -18,6 +18,12 @@ __all__ = ["statements"]
 
 def statements(source: NumpySource, s: Operation, k: int) -> list[str]:
     """The lines of the k-th piece of a program."""
+    if s.primitive.name == "scatter_add" and s.results[0] in source.names:
+        return []  # it is there already
+    place = source.place(s.results[0])
+    if place is not None:
+        names = [*source.operands(s), f"out={place[1]}"]
+        return [place[0], f"{source.function(s.primitive)}({', '.join(names)})"]
     way = WAYS.get(s.primitive.name)
     lines = None if way is None else way(source, s, k)
     if lines is not None:
@@ -40,7 +46,7 @@ REUSED = 1 << 16
 def in_place(source: NumpySource, s: Operation, k: int) -> list[str] | None:
     """An operation entry by entry, written over an operand that nobody reads after it."""
     r = s.results[0]
-    if not r.is_array or r.size * r.dtype.itemsize < REUSED or not is_elementwise(s):
+    if r.size * r.dtype.itemsize < REUSED or not r.contiguous or not is_elementwise(s):
         return None
     if s.primitive.name == "where" or s.primitive.impl is np.power:
         return None

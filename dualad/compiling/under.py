@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batched_dual import general
 from ..engine.dual import Dual, attach
 from ..engine.recorded import Recorded, recorded
 from ..engine.tape import kept, pull_custom, pull_part
@@ -106,6 +107,7 @@ class Derivatives:
         """The result for values of which some belong to levels; NotImplemented to run it as is."""
         if self.writes:
             return NotImplemented
+        values, top = [general(v) for v in values], general(top)
         try:
             if type(top) is Dual:
                 return self._dual(values, top.level)

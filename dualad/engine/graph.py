@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LevelError
+from .batched_dual import general
 from .dual import Dual, make_dual
 from .level import Level
 from .recorded import entry_for
@@ -145,6 +146,7 @@ def rebased(value: Any, memory: Any) -> Any:
     """The same value and derivatives, with its plain values in the given memory."""
     if type(value) is GraphValue:
         return graph_value(memory, value.tangent)
+    value = general(value)
     if type(value) is Dual:
         return make_dual(value.level, rebased(value.primal, memory), value.tangent)
     return memory

@@ -20,11 +20,14 @@ __all__ = [
     "LIMIT",
     "POOL",
     "Pool",
+    "copied",
     "has_own_memory",
     "large_copy",
     "large_product",
     "large_result",
     "originals",
+    "workspace",
+    "zeros",
 ]
 
 #: From this many entries on, 256 kB, arrays are large.
@@ -172,3 +175,26 @@ def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if math.prod(shape) < LARGE:
         return np.matmul(a, b)
     return np.matmul(a, b, POOL.lend(shape))
+
+
+def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array with any content, in memory of the pool where it is large and of float64."""
+    if np.dtype(dtype) is F64 and math.prod(shape) >= LARGE:
+        return POOL.lend(shape)
+    return np.empty(shape, dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array of zeros, as `workspace`."""
+    if np.dtype(dtype) is not F64 or math.prod(shape) < LARGE:
+        return np.zeros(shape, dtype)
+    out = POOL.lend(shape)
+    out[...] = 0
+    return out
+
+
+def copied(x: Any) -> np.ndarray:
+    """A copy of an array in order C, as `workspace`."""
+    out = workspace(x.shape, x.dtype)
+    out[...] = x
+    return out

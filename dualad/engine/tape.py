@@ -23,11 +23,10 @@ import numpy as np
 
 from .blocks import added, blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
-from .memory import LARGE, large_copy, originals
+from .memory import LARGE, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
-from .workspace import zeros
 
 __all__ = [
     "add_cotangent",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .batched import Batched, batched
+from .batched_dual import general
 from .dual import Dual, make_dual
 from .grad_mode import DEFAULT, GradMode, current_mode
 from .graph import GraphValue, graph_value
@@ -75,6 +76,7 @@ def rejoined(full: Any, new: Any) -> Any:
 def _rejoined(full: Any, new: Any, mode: GradMode) -> Any:
     if not isinstance(full, TracedArray):
         return new
+    full, new = general(full), general(new)
     if isinstance(new, TracedArray) and new.level.rank > full.level.rank:
         primal = _rejoined(full, new.primal, mode)
         if type(new) is Dual:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.direction import constant
+from ..engine.memory import workspace, zeros
 from ..engine.primitive import Linear, align
 from ..engine.traced import Spec, raw
-from ..engine.workspace import workspace, zeros
 from .linalg import adjoint
 from .products import conj
 

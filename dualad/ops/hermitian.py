@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.memory import copied
 from ..engine.primitive import Linear
 from ..engine.traced import Spec
-from ..engine.workspace import copied
 from .linalg import above, adjoint, half_triangle
 
 __all__ = ["folded", "hermitian"]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..engine.workspace import copied
+from ..engine.memory import copied
 from .linalg import above, adjoint
 
 __all__ = ["Block", "Halve", "PlusAdjoint", "Step", "Subtract", "Times", "run", "run_transposed"]

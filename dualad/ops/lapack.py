@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.workspace import copied
+from ..engine.memory import copied
 from .linalg import above
 
 __all__ = ["LU", "cholesky", "invert_lower", "inverts"]

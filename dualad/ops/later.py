@@ -20,8 +20,8 @@ UFUNCS = "ufuncs"
 #: Package of NumPy -> the files about it, each after those that it imports.
 LATER = {
     "numpy.linalg": (
-        "linalg", "shared", "solve", "determinants", "eigen", "factorizations", "least_squares",
-        "norms", "singular",
+        "linalg", "lapack", "triangular", "shared", "solve", "determinants", "gaps", "hermitian",
+        "eigen", "in_place", "factorizations", "least_squares", "norms", "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",

@@ -14,10 +14,9 @@ import numpy as np
 
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
-from ..engine.memory import large_product
+from ..engine.memory import copied, large_product, workspace
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand
-from ..engine.workspace import copied, workspace
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
 

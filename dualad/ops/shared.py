@@ -178,7 +178,9 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
     return square_of_lower(factor)
 
 
-# --- values, which are NumPy's to the last bit ---------------------------------------------------
+# --- values, which are NumPy's -------------------------------------------------------------------
+# To the last bit; but with several threads OpenBLAS may factorise in another order for a
+# determinant than for the solution of which it has the factors here.
 
 
 def solution(a: Any, b: Any) -> Any:

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from ..engine.workspace import workspace, zeros
+from ..engine.memory import workspace, zeros
 from . import lapack
 
 __all__ = ["by_halves", "fill", "square_of_lower"]

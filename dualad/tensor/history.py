@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batched_dual import general
 from ..engine.dual import Dual, make_dual
 from ..engine.grad_mode import is_grad_enabled
 from ..engine.graph import Node, graph_value
@@ -295,6 +296,7 @@ def _checked_hook(hook: Any, out: Any, ct: Any) -> Any:
 
 def _under_duals(f: Callable[[Any], Any], value: Any) -> Any:
     """f of the value under all dual levels."""
+    value = general(value)
     if type(value) is Dual:
         return make_dual(value.level, _under_duals(f, value.primal), value.tangent)
     return f(value)

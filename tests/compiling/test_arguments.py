@@ -219,3 +219,17 @@ def test_an_argument_written_into_by_another_name():
     with pytest.warns(CompileWarning):
         np.testing.assert_array_equal(g(X.copy()), X + 1)
     np.testing.assert_array_equal(g(X.copy()), X + 1)
+
+
+def test_a_path_that_writes_after_one_that_does_not():
+    def f(x, y):
+        if x[0] > 0:
+            x[0] = 7.0
+        return x + y
+
+    g = compiled(f)
+    for first in (-1.0, -2.0, 1.0, 2.0, -3.0, 1.0):
+        a, b = np.array([first, 1.0]), np.array([first, 1.0])
+        np.testing.assert_array_equal(g(a, np.ones(2)), f(b, np.ones(2)))
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(g(a, a), f(b, b))

@@ -55,6 +55,19 @@ def test_other_dtypes_keep_theirs(dtype):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_numbers_of_any_kind_are_printed():
+    def f(x, n):
+        return x * np.complex128(2j) + np.inf * (x > 1.0), n * np.int64(3) + n, np.sum(x * 0.5)
+
+    x, n = numbers(), np.arange(N)
+    with np.errstate(invalid="ignore"):
+        compiled = replayed(f, x, n)
+        assert "np.inf" in compiled.source() and "complex(0.0, 2.0)" in compiled.source()
+        for found, expected in zip(compiled(x, n), f(x, n), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 def test_comparisons_choose_entry_by_entry():
     def f(x, y):
         return np.where(x > y, np.sqrt(x), -y) + np.where(x < 1.0, 0.0, x)
@@ -121,6 +134,51 @@ def test_a_vector_beside_the_rows_of_a_square_is_no_column():
     for _ in range(3):
         for found, expected in zip(compiled(x), f(x), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [N, 9000])
+def test_gradients_of_slices_are_computed_in_their_place(n):
+    def f(x):
+        return np.sum(x[1:] * x[:-1] ** 2)
+
+    x = numbers(0, n)
+    expected = np.zeros(n)
+    expected[:-1] = 2 * x[1:] * x[:-1]
+    expected[1:] += x[:-1] ** 2
+    compiled = compile(dualad.grad(f), backend="numpy")
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-14)
+    assert "[:-1] = " not in compiled.source()
+
+
+def test_slices_of_columns_are_put_into_their_place():
+    def f(x):
+        return np.sum(np.sin(x[:, 1:]) * x[:, :-1])
+
+    x = numbers(0, (200, 150))
+    expected = np.zeros(x.shape)
+    expected[:, 1:] = np.cos(x[:, 1:]) * x[:, :-1]
+    expected[:, :-1] += np.sin(x[:, 1:])
+    compiled = compile(dualad.grad(f), backend="numpy")
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("transformation", ["value", "grad"])
+def test_turns_of_a_loop_run_in_blocks(transformation):
+    def diffused(u):
+        for _ in range(40):
+            around = np.concatenate([u[1:], u[:1]]) + np.concatenate([u[-1:], u[:-1]])
+            u = u + 0.1 * (around - 2.0 * u) * (1.0 + u * u) - 0.01 * np.sin(u)
+        return np.sum(u * u)
+
+    f = diffused if transformation == "value" else dualad.grad(diffused)
+    u = 0.1 * numbers()
+    compiled = replayed(f, u)
+    text = compiled.source()
+    assert text.count("np.sin(") + text.count("np.cos(") <= 2
+    np.testing.assert_allclose(compiled(u), f(u), rtol=1e-11)
+    np.testing.assert_allclose(compiled(u / 2), f(u / 2), rtol=1e-11)
 
 
 def test_powers_are_those_of_the_operator():

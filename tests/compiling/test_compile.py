@@ -364,6 +364,21 @@ def test_source_before_and_after():
     assert after.startswith("import numpy as np")
 
 
+def test_source_runs_by_itself():
+    def energy(x):
+        y = np.zeros_like(x)
+        for k in range(1, len(x)):
+            y[k] = 0.5 * y[k - 1] + np.exp(x[k])
+        return np.sum(y**2) if x[0] > 0 else np.sum(y)
+
+    f = compiled(dualad.grad(energy))
+    scope = {}
+    exec(f.source(X), scope)
+    np.testing.assert_array_equal(scope["program"](2 * X)[0], f(2 * X))
+    with pytest.raises(AssertionError):
+        scope["program"](-X)
+
+
 def test_threads():
     f = compiled(dualad.grad(lambda x: np.sum(np.sin(x) ** 2)))
     failed = []

@@ -3,68 +3,19 @@
 Each call is traced at one point and run at others, where the program has to hold.
 """
 
-import json
-import types
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.special
+from calls import CALLS, LEFT, function_of
 
 import dualad
-import dualad.numpy
-import dualad.scipy.linalg
-import dualad.scipy.special
 from dualad.errors import CompileWarning
 
-ROWS = json.loads(
-    (Path(__file__).parents[1] / "covered" / "calls.json").read_text(encoding="utf-8")
-)
-CALLS = [r for r in ROWS if r["differentiable"] and "call" in r]
-#: Names that have no rule, and calls that make plain arrays of traced numbers.
-LEFT = {"ndarray.choose", "scipy.special.ellip_harm"}
-NEEDS_DROPIN = {
-    "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "full", "full_like",
-    "ndarray.tolist", "require",
-}  # fmt: skip
 #: Functions that leave the program to Python, by a look at their entries or by a random draw.
 EAGER = {
     "ndarray.item", "ndarray.tolist", "scipy.linalg.logm", "scipy.linalg.fractional_matrix_power",
 }  # fmt: skip
-
-
-class Special:
-    """scipy.special: its ufuncs as they stand, the rest from the drop-in."""
-
-    def __getattr__(self, name):
-        f = getattr(scipy.special, name)
-        return f if isinstance(f, np.ufunc) else getattr(dualad.scipy.special, name)
-
-
-def changed(x, write):
-    z = x.copy()
-    write(z)
-    return z
-
-
-def function_of(row):
-    namespace = dualad.numpy if row["name"] in NEEDS_DROPIN else np
-    sp = types.SimpleNamespace(linalg=dualad.scipy.linalg, special=Special())
-    scope = {"np": namespace, "sp": sp, "changed": changed}
-    f = eval(f"lambda {', '.join(row['arguments'])}: {row['call']}", scope)
-    return lambda *args: [part for x in leaves(f(*args)) for part in real_parts(x)]
-
-
-def leaves(out):
-    return [leaf for x in out for leaf in leaves(x)] if isinstance(out, (tuple, list)) else [out]
-
-
-def real_parts(x):
-    kind = np.dtype(getattr(x, "dtype", float)).kind
-    if kind == "c":
-        return [np.real(x), np.imag(x)]
-    return [x] if kind == "f" else []
 
 
 def same(got, want):

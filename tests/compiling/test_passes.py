@@ -35,6 +35,7 @@ X = np.linspace(0.5, 1.5, 10)
         (lambda x: x - -np.sin(x), ["v0 = np.sin(x0)", "v1 = x0 + v0", "return (v1,)"]),
         (lambda x: -(3.0 * x), ["v0 = x0 * -3.0", "return (v0,)"]),
         (lambda x: 3.0 * (2 * x), ["v0 = x0 * 6.0", "return (v0,)"]),
+        (lambda x: -(x + x), ["v0 = x0 * -2.0", "return (v0,)"]),
         (lambda x: x + (-np.sin(x)) * x,
          ["v0 = np.sin(x0)", "v1 = v0 * x0", "v2 = x0 - v1", "return (v2,)"]),
         (lambda x: np.reshape(np.reshape(np.sin(x), (2, 5)), 10),

@@ -289,3 +289,32 @@ def test_a_buffer_beside_it_is_a_constant():
         return operator.add(still, x) + np.concatenate([still[:1], x[1:]])
 
     same(dualad.jacfwd(f)(np.array([2.0, 3.0])), np.diag([1.0, 2.0]))
+
+
+class Scaled(dualad.autograd.Function):
+    """c x for a constant c, with a backward rule of its own."""
+
+    @staticmethod
+    def forward(ctx, c, x):
+        ctx.c = c
+        return c * x
+
+    @staticmethod
+    def backward(ctx, ct):
+        return None, ctx.c * ct
+
+
+def test_custom_functions_and_compiled_ones():
+    """d(c x)/dx = c and d^2 (c . x)^2 = 2 c c', wherever the tangents are."""
+    c, x = np.array([3.0, 5.0]), np.array([2.0, 7.0])
+    scaled = dualad.custom_jvp(lambda x: c * x)
+    scaled.defjvp(lambda primals, tangents: (c * primals[0], c * tangents[0]))
+    for f in (scaled, dualad.compile(lambda x: c * x), lambda x: Scaled.apply(c, x)):
+        same(dualad.jacfwd(f)(x), np.diag(c))
+        square = lambda x, f=f: np.sum(f(x)) ** 2
+        same(dualad.hessian(square)(x), 2 * np.outer(c, c))
+        same(dualad.jacfwd(dualad.jacfwd(square))(x), 2 * np.outer(c, c))
+        same(dualad.vmap(lambda t, f=f: dualad.jvp(f, (x,), (t,))[1])(np.eye(2)), np.diag(c))
+    product = dualad.compile(lambda x, y: x * y)
+    both = dualad.jacfwd(lambda x: product(x, 2.0 * x) + product(x, x.astype(np.float32)))(x)
+    same(both, np.diag(6.0 * x))

@@ -5,10 +5,13 @@ import pytest
 
 import dualad
 from dualad.engine import codegen
-from dualad.engine.blocks import blockwise
+from dualad.engine.blocks import Later, blockwise
+from dualad.engine.level import Level
 from dualad.engine.memory import LARGE
 from dualad.engine.primitive import PRIMITIVES, Elementwise
-from dualad.engine.tape import add_cotangent
+from dualad.engine.recorded import recorded
+from dualad.engine.tape import add_cotangent, sweep
+from dualad.engine.writer import Writer
 
 N = LARGE + 1234
 X = np.linspace(0.2, 0.8, N)
@@ -99,10 +102,31 @@ def test_hot_rules_have_a_blockwise_form():
         "log",
         "tanh",
     ):
-        writer = codegen._Writer(PRIMITIVES[name])
+        writer = Writer(PRIMITIVES[name], codegen.SCOPE, codegen.generated)
         assert isinstance(writer.p, Elementwise)
         writer.source("Dual")
-        assert writer.rules, name
+        for key, rule in [*writer.rules.items()]:
+            if key.startswith("large_"):
+                rule.make()
+        assert any(key.startswith("blocks_") for key in writer.scope), name
+
+
+def test_rules_for_large_arrays_are_compiled_when_one_comes():
+    """And then they stand in the place of what compiled them."""
+    wave = Elementwise(
+        np.sin, "cos(x)", namespace={"cos": np.cos}, name="wave of this test", builtin=False
+    )
+    op = codegen.fast(wave, "Recorded")[0]
+    rule = op.__globals__["large_pull_x"]
+    assert isinstance(rule, Later)
+    with Level("test") as level:
+        for x in (np.ones(3), np.linspace(-1.0, 1.0, LARGE)):
+            assert op.__globals__["large_pull_x"] is rule
+            tape = level.tape = [None]
+            y = op(recorded(level, x, 0))
+            (ct,) = sweep(tape, 1, [(y.tangent, np.ones(x.shape))])
+    assert op.__globals__["large_pull_x"] is not rule
+    np.testing.assert_allclose(ct, np.cos(x), rtol=1e-15)
 
 
 def test_what_is_more_than_ufuncs_has_none():

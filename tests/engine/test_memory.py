@@ -15,11 +15,14 @@ from dualad.engine.memory import (
     LIMIT,
     POOL,
     Pool,
+    copied,
     has_own_memory,
     large_copy,
     large_product,
     large_result,
+    zeros,
 )
+from dualad.engine.tape import add_cotangent
 
 N = 7 * (LARGE // 7 + 11)
 X = np.linspace(0.2, 0.8, N)
@@ -196,3 +199,32 @@ def test_old_content_gives_no_warning():
         for x in (np.full(N, 1e300), np.full(N, -2.0), X):
             dualad.grad(lambda x: np.sum(x + x * 2.0))(x)
             dualad.jvp(lambda x: np.sum(x + x * 2.0), (x,), (x,))
+
+
+# --- what rules compute in between ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, complex, object, int])
+@pytest.mark.parametrize("shape", [(3, 2), (200, 200)])
+def test_copies_and_zeros_of_every_dtype(shape, dtype):
+    x = np.arange(shape[0] * shape[1]).reshape(shape).astype(dtype)
+    for _ in range(2):
+        y, z = copied(x.T), zeros(shape, dtype)
+        assert np.array_equal(y, x.T) and y.dtype == x.dtype and y.flags.c_contiguous
+        assert z.dtype == x.dtype and z.shape == shape and not z.any()
+        z += y.T
+
+
+def test_a_cotangent_on_lent_memory_is_added_to_in_place_where_nobody_else_reads_it():
+    place = lambda x: x.__array_interface__["data"][0]
+    g = [zeros((200, 200), float)]
+    where = place(g[0])
+    add_cotangent(g, 0, np.ones((200, 200)))
+    assert place(g[0]) == where and g[0].min() == g[0].max() == 1
+    for hold in (lambda x: x, lambda x: x[3:], lambda x: x.reshape(-1)):
+        held = hold(g[0])
+        before = held.copy()
+        add_cotangent(g, 0, np.ones((200, 200)))
+        assert place(g[0]) != where and np.array_equal(held, before)
+        g, held = [zeros((200, 200), float)], None
+        where = place(g[0])

@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.equations import PROBLEMS
 from dualad import sensitivity as ds
+from dualad.sensitivity.integration.callbacks import AutomaticCallbacks
 
 from .models import ROBERTSON, chain, robertson
 
@@ -72,3 +73,64 @@ def test_errors_are_those_of_the_model():
         ds.ode(rhs, [1.0], P, (0.0, 1.0), wrt=["a"], compile=True)
     with pytest.raises(ds.SensitivityError, match="compile must be False or True"):
         ds.ode(chain, [1.0, 0.0], P, (0.0, 1.0), compile="always")
+
+
+RATE = 1.0
+
+
+def decay(t, y, p):
+    return [-RATE * p.a * y[0]]
+
+
+def faster(t, y, p):
+    global RATE
+    RATE = 3.0
+    return [0.1 * y[0]]
+
+
+HALF = {"events": ds.Event(lambda t, y, p: y[0] - 0.5, update=faster, direction=-1)}
+LONG = {"t_eval": np.linspace(0.0, 3.0, 7), "rtol": 1e-9, "method": "RK45"}
+
+
+def test_by_itself_it_follows_a_variable_that_an_event_changes(monkeypatch):
+    found = []
+    for choice in (False, "auto"):
+        monkeypatch.setitem(globals(), "RATE", 1.0)
+        found.append(ds.ode(decay, [1.0], {"a": 1.3}, (0.0, 3.0), compile=choice, **HALF, **LONG))
+    np.testing.assert_allclose(found[1].S, found[0].S, rtol=1e-9)
+
+
+def test_by_itself_it_leaves_a_model_alone_that_reads_what_may_change_inside():
+    mode = {"rate": 1.0}
+
+    def rhs(t, y, p):
+        return [-mode["rate"] * p.a * y[0]]
+
+    def change(t, y, p):
+        mode["rate"] = 3.0
+        return [0.1 * y[0]]
+
+    event = ds.Event(lambda t, y, p: y[0] - 0.5, update=change, direction=-1)
+    found = []
+    for choice in (False, "auto"):
+        mode["rate"] = 1.0
+        ask = {"events": event, "compile": choice, **LONG}
+        found.append(ds.ode(rhs, [1.0], {"a": 1.3}, (0.0, 3.0), **ask))
+    np.testing.assert_array_equal(found[1].S, found[0].S)
+
+
+def test_by_itself_it_makes_programs_of_long_runs(monkeypatch):
+    made = []
+    original = AutomaticCallbacks.if_safe
+
+    def counted(self):
+        made.append(original(self))
+        return made[-1]
+
+    monkeypatch.setattr(AutomaticCallbacks, "if_safe", counted)
+    ds.ode(chain, [1.0, 0.0], P, (0.0, 0.1), method="RK45")
+    assert not made
+    found = ds.ode(chain, [1.0, 0.0], P, (0.0, 3.0), **LONG)
+    plain = ds.ode(chain, [1.0, 0.0], P, (0.0, 3.0), compile=False, **LONG)
+    assert len(made) == 1 and made[0] is not None
+    np.testing.assert_allclose(found.S, plain.S, rtol=1e-10, atol=1e-14)

@@ -178,3 +178,14 @@ def test_neighbouring_colours_differ_in_grey():
 
     grey = [np.dot([0.299, 0.587, 0.114], to_rgb(c)) for c in COLOURS]
     assert (np.abs(np.diff(grey)) > 0.1).all()
+
+
+@pytest.mark.parametrize("name", [r"$\foo$", "a$b", "$k_1$", r"$\frac{a}$ in $"])
+@pytest.mark.filterwarnings("ignore:.*missing from")
+def test_names_that_are_no_formulas_are_drawn_as_they_are_written(name, tmp_path):
+    """matplotlib raised an error of its own for those that it could not read."""
+    p = {name: ds.Parameter(2.0, u=0.1, unit=r"$\bar$"), "q": ds.Parameter(1.0, u=0.1)}
+    r = ds.function(lambda p: {name: p[name] * p.q, "z": p.q}, p)
+    for draw in (r.plot.bar, r.plot.heatmap, r.plot.tornado, ds.propagate(r).plot.budget):
+        draw(path=tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").stat().st_size > 1000

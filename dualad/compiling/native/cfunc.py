@@ -17,11 +17,12 @@ from llvmlite import ir
 from ...engine.staged import Variable
 from ...errors import ArgumentError
 from ...extras import required
+from ..loop import Loop
 from ..program import Program
 from .emitter import F64, INT, POINTER, integer
+from .forms import is_native
 from .kernel import Kernel
 from .machine import address_of, machine
-from .plan import is_native
 
 __all__ = ["CFunction"]
 
@@ -138,7 +139,9 @@ def _check(program: Program) -> None:
             raise ArgumentError(f"a function of C takes and gives float64, not {v.dtype}")
     for s in program.steps:
         if not is_native(s):
-            what = s.primitive.name if hasattr(s, "primitive") else s.question
+            named: Any = s
+            what = getattr(s, "question", None) or getattr(named, "primitive", named)
+            what = getattr(what, "name", what) if not isinstance(s, Loop) else "a loop"
             raise ArgumentError(f"{what} has no native form, so there is no function of C")
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "Emitter",
     "Entry",
     "Refused",
+    "TooLong",
     "integer",
     "is_number",
     "kind_of",
@@ -36,6 +37,10 @@ WIDE = '"prefer-vector-width"="512"'
 
 class Refused(Exception):
     """What has no native form; the operation stays NumPy's."""
+
+
+class TooLong(Refused):
+    """What takes too long to compile."""
 
 
 def is_number(dtype: np.dtype) -> bool:
@@ -106,6 +111,8 @@ class Emitter:
         self.top = ir.IRBuilder(self.entry)
         #: whether the loop that is written is long enough for vector mathematics
         self.is_long = False
+        #: whether slopes of tanh are asked for, which share work with tanh itself
+        self.has_slopes = False
 
     def finish(self) -> None:
         """Let the entry block go on to the body."""
@@ -198,11 +205,15 @@ class Emitter:
         function = FUNCTIONS.get(name)
         if not self.is_long or function is None:
             return None
+        return self.formula(function.formula, *args)
+
+    def formula(self, formula: Any, *args: Any) -> Any:
+        """Write a formula of real numbers in place of a call."""
         inside = arithmetic.Machine(self.builder, has_fused())
         if inside.fused:
             set.add(self.function_ir.attributes, WIDE)
         reals = [arithmetic.Real(inside, self._wide(a)) for a in args]
-        out = function.formula(*reals).value
+        out = formula(*reals).value
         return self.builder.fptrunc(out, args[0].type) if args[0].type != out.type else out
 
     # --- memory and loops --------------------------------------------------------------------

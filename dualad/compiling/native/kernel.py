@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,9 +12,10 @@ from llvmlite import ir
 from ...engine.staged import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
-from .emitter import INT, POINTER, Emitter, Entry, integer, kind_of
+from .emitter import INT, POINTER, Emitter, Entry, TooLong, integer, kind_of
+from .forms import are_alike, guards_of, operations_of
 from .layouts import contiguous
-from .plan import Plan, are_alike, guards_of
+from .plan import Plan
 from .scope import Scope
 from .unrolled import entries_of
 
@@ -23,11 +25,13 @@ __all__ = ["Kernel"]
 class Kernel(Scope):
     """The function (inputs, constants, outputs, temporaries) -> number of a failed guard or -1."""
 
-    def __init__(self, program: Program, module: Any):
+    def __init__(self, program: Program, module: Any, most: float = math.inf):
         self.program = program
         self.outputs: list[Variable] = [o.value for o in program.outputs]
         self.guards = guards_of(program.steps)
         plan = Plan(program.steps, program.inputs, self.outputs)
+        if plan.cost() > most:
+            raise TooLong(f"about {plan.cost() / 1000:.0f} seconds to compile")
         self.rows: dict[Variable, np.ndarray] = {}
         #: arrays that are read by their addresses
         self.kept: list[np.ndarray] = []
@@ -35,6 +39,8 @@ class Kernel(Scope):
         self.temporaries = plan.temporaries({*program.inputs, *self.outputs})
         super().__init__(Emitter(self._function(module)), plan)
         self.function = self.emitter.function_ir
+        names = {s.primitive.name for s in operations_of(program.steps)}
+        self.emitter.has_slopes = "tanh_slope" in names
         self._bind()
         self.write()
         for v, slot in zip(self.outputs, self.slots, strict=True):

@@ -137,9 +137,9 @@ class Body:
     # --- before the loop ---------------------------------------------------------------------
 
     def _prepare(self, s: Operation | Guard) -> None:
-        for x in (s.variable,) if type(s) is Guard else s.operands:
+        for x in (s.variable,) if isinstance(s, Guard) else s.operands:
             self._read(x)
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             self.totals[id(s)] = Total(self.e, "nan", I64)
             return
         (result,) = s.results
@@ -219,7 +219,7 @@ class Body:
 
     def _step(self, s: Operation | Guard) -> None:
         e = self.e
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             found = e.function("isnan", (self._operand(s.variable),))
             self.totals[id(s)].add(e, found)
             return
@@ -242,7 +242,7 @@ class Body:
 
     def _conclude(self, s: Operation | Guard) -> None:
         b = self.e.builder
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             found = self.e.truth(self.totals[id(s)].result(self.e).value, I64)
             self.kernel.fails(s, b.not_(found) if s.answer else found)
             return

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
 from ...engine.staged import Operation, Variable
-from .emitter import INT, Entry, Refused
+from .emitter import INT, Entry, Refused, integer
 from .layouts import Layout, contiguous, contiguous_strides, view_of
 from .loops import Access, folded, nest
 
 __all__ = ["copy", "write_move"]
+
+BYTE = ir.IntType(8)
 
 
 def copy(kernel: Any, source: Layout, target: Any, where: Layout, dtype: np.dtype) -> None:
@@ -46,12 +49,13 @@ def write_move(kernel: Any, s: Operation) -> None:
     (result,) = s.results
     name = s.primitive.name
     is_small = kernel.plan.is_small(result)
-    if is_small:
+    if is_small and result not in kernel.memory:
         kernel.memory[result] = kernel.scratch(result)
-    target = kernel.pointer(result)
+    target = kernel.pointer(kernel.plan.layout_of(result).base)
     {
         "concatenate": _joined, "stack": _joined, "scatter_add": _scattered,
-        "index_set": _written, "add_at_slice": _added, "matmul": _product, "gram": _product,
+        "getitem": _taken, "index_set": _written, "add_at_slice": _added, "matmul": _product,
+        "gram": _product,
     }.get(name, _copied)(kernel, s, result, target)  # fmt: skip
     if is_small:
         where = contiguous(result, result.shape)
@@ -98,6 +102,43 @@ def _view(whole: Layout, index: tuple) -> Layout:
     return found
 
 
+def _at_index(
+    kernel: Any, pointer: Any, whole: Layout, index: tuple, dtype: np.dtype
+) -> tuple[Any, Layout]:
+    """An array at an index: its memory, moved by what is only known when the code runs."""
+    b = kernel.emitter.builder
+    given = len([k for k in index if k is not None and k is not Ellipsis])
+    axis = 0
+    for k in index:
+        if k is Ellipsis:
+            axis += len(whole.shape) - given
+        elif k is not None:
+            if type(k) is Variable:
+                place = kernel.operand(k).reshape(-1)[0].value
+                back = b.add(place, integer(whole.shape[axis]))
+                place = b.select(b.icmp_signed("<", place, integer(0)), back, place)
+                step = integer(whole.strides[axis] * dtype.itemsize)
+                pointer = b.gep(pointer, [b.mul(place, step)], source_etype=BYTE)
+            axis += 1
+    fixed = tuple([0 if type(k) is Variable else k for k in index])
+    return pointer, _view(whole, fixed)
+
+
+def _taken(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
+    """Entries at an index that changes from turn to turn, or at an index of arrays."""
+    x, index = s.operands[0], s.params["index"]
+    if _by_arrays(index):
+        _copied(kernel, s, result, target)
+        return
+    source = kernel.place(x)
+    pointer, where = _at_index(kernel, kernel.pointer(source.base), source, index, x.dtype)
+    read = Access(pointer, where, x.dtype, where.broadcast(result.shape))
+    whole = contiguous(result, result.shape)
+    write = Access(target, whole, result.dtype, whole.strides)
+    e = kernel.emitter
+    nest(e, result.shape, [read, write], lambda: write.store(e, read.load(e)))
+
+
 def _by_arrays(index: Any) -> bool:
     return any(isinstance(k, (np.ndarray, list)) for k in index)
 
@@ -112,7 +153,8 @@ def _scattered(kernel: Any, s: Operation, result: Variable, target: Any) -> None
     e = kernel.emitter
     fill(kernel, e.constant(0, result.dtype), target, whole, result.dtype)
     if not _by_arrays(index):
-        put(kernel, x, target, _view(whole, tuple(index)), result.dtype)
+        pointer, where = _at_index(kernel, target, whole, tuple(index), result.dtype)
+        put(kernel, x, pointer, where, result.dtype)
         return
     places = _positions(result.shape, tuple(index))
     _by_table(kernel, x, places, target, result.dtype, adds=True)
@@ -149,19 +191,27 @@ def _written(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
     x, v = s.operands
     index = s.params["index"]
     index = tuple(index) if isinstance(index, (tuple, list)) else (index,)
-    put(kernel, x, target, whole, result.dtype)
+    _started(kernel, x, target, whole, result)
     if _by_arrays(index):
         _by_table(kernel, v, _positions(result.shape, index), target, result.dtype, adds=False)
     else:
-        put(kernel, v, target, _view(whole, index), result.dtype)
+        pointer, where = _at_index(kernel, target, whole, index, result.dtype)
+        put(kernel, v, pointer, where, result.dtype)
+
+
+def _started(kernel: Any, x: Any, target: Any, whole: Layout, result: Variable) -> None:
+    """Begin with the entries of x, where the result does not lie in the memory of x."""
+    if kernel.plan.layout_of(result).base is result:
+        put(kernel, x, target, whole, result.dtype)
 
 
 def _added(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
     x, v = s.operands
     e = kernel.emitter
-    put(kernel, x, target, contiguous(result, result.shape), result.dtype)
-    where = _view(contiguous(result, result.shape), tuple(s.params["index"]))
-    place = Access(target, where, result.dtype, where.strides)
+    whole = contiguous(result, result.shape)
+    _started(kernel, x, target, whole, result)
+    pointer, where = _at_index(kernel, target, whole, tuple(s.params["index"]), result.dtype)
+    place = Access(pointer, where, result.dtype, where.strides)
     if type(v) is Variable and v.size == 1:
         entry = e.cast(kernel.operand(v).reshape(-1)[0], result.dtype)
         nest(e, where.shape, [place], lambda: place.store(e, place.load(e) + entry))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -78,11 +79,10 @@ def _python(name: str) -> int:
 
 
 def _numpy(place: int) -> int:
-    from numpy._core import _multiarray_umath
-
+    core = importlib.import_module("numpy._core._multiarray_umath")
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    start = get(_multiarray_umath._ARRAY_API, None)
+    start = get(core._ARRAY_API, None)
     return ctypes.c_void_p.from_address(start + place * POINTER).value or 0
 
 
@@ -131,7 +131,13 @@ def _arrays() -> bool:
 
 
 def _scalars() -> bool:
-    examples = [np.float64(1.25), np.int64(-7), np.float32(0.75), np.bool_(True), np.uint8(200)]
+    examples: list[Any] = [
+        np.float64(1.25),
+        np.int64(-7),
+        np.float32(0.75),
+        np.bool_(True),
+        np.uint8(200),
+    ]
     return all(
         bytes((ctypes.c_char * x.nbytes).from_address(id(x) + OBJECT)) == x.tobytes()
         and _word(x, OBJECT - 8) == id(type(x))

@@ -8,6 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from . import slopes
 from .emitter import Emitter
 
 __all__ = ["TABLE", "power_by"]
@@ -211,7 +212,7 @@ TABLE.update(
         name: _by_library(name, symbol)
         for name, symbol in {
             "expm1": "expm1", "log1p": "log1p", "tan": "tan", "arcsin": "asin", "arccos": "acos",
-            "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+            "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh",
             "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "cbrt": "cbrt",
             "hypot": "hypot",
         }.items()
@@ -220,6 +221,8 @@ TABLE.update(
 
 
 def tanh_slope(e: Emitter, x: Any) -> Any:
+    if e.is_long:
+        return e.formula(slopes.slope, x)
     size = TABLE["cosh"](e, x)
     return e.builder.fdiv(number(x, 1.0), e.builder.fmul(size, size))
 
@@ -250,7 +253,14 @@ def _log2_1p(e: Emitter, x: Any) -> Any:
     return e.builder.fmul(TABLE["log1p"](e, x), number(x, 1 / math.log(2)))
 
 
+def tanh(e: Emitter, x: Any) -> Any:
+    if e.is_long and e.has_slopes:
+        return e.formula(slopes.tanh, x)
+    return e.mathematics("tanh", x) or e.libm("tanh", x)
+
+
 TABLE.update(
+    tanh=tanh,
     tanh_slope=tanh_slope,
     sinc=sinc,
     logaddexp=_log_of_sum("exp", TABLE["log1p"], math.log(2)),

@@ -54,7 +54,7 @@ class Scope:
         self.failures[id(guard)] = failing
 
     def _in_registers(self, s: Operation | Guard) -> None:
-        if type(s) is Guard:
+        if isinstance(s, Guard):
             self.fails(s, self._failing(s))
             return
         (result,) = s.results
@@ -112,9 +112,15 @@ class Scope:
 
     def _spilled(self, v: Variable) -> Any:
         place = self.scratch(v)
-        for k, x in enumerate(self.entries[v].reshape(-1)):
+        for k, x in enumerate(self.known(v).reshape(-1)):
             self.emitter.store(x, place, integer(k))
         return place
+
+    def known(self, v: Variable) -> np.ndarray:
+        """The entries of a small value, of this part or one around it."""
+        if v in self.entries or self.outer is None:
+            return self.entries[v]
+        return self.outer.known(v)
 
     def scratch(self, v: Variable) -> Any:
         """New memory for a small value."""

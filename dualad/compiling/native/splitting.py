@@ -12,7 +12,8 @@ from ...engine.tree import LEAF_TREE
 from ..loop import Loop
 from ..numpy_source import Failed, NumpySource
 from ..program import Output, Program, variables_of
-from .plan import VIEWS, is_native
+from .forms import VIEWS, is_native
+from .slopes import with_slopes
 from .wrapper import function_of
 
 __all__ = ["split"]
@@ -25,6 +26,7 @@ LARGE = 1 << 14
 
 def split(program: Program) -> Callable[..., Any] | None:
     """The function of a program, or None where no kernel pays."""
+    program = with_slopes(program)
     native = {id(s) for s in program.steps if is_native(s)}
     program = _without_settled(program, native)
     if len(native) == len(program.steps) and _is_whole(program):
@@ -60,7 +62,7 @@ def _is_whole(program: Program) -> bool:
 
 
 def _pays(steps: list[Any]) -> bool:
-    work = sum(1 if type(s) is Operation else FEWEST for s in steps if type(s) is not Guard)
+    work = sum(1 if type(s) is Operation else FEWEST for s in steps if not isinstance(s, Guard))
     return work >= FEWEST
 
 
@@ -86,16 +88,18 @@ def _stages(program: Program, native: set[int]) -> list[Stage]:
     stage: dict[Variable, int] = {}
     is_kernel: dict[Variable, bool] = {}
     found: list[Stage] = []
-    answered = 0
+    answered = last = 0
     for s in program.steps:
         mine = id(s) in native
-        at = 0 if mine else answered
+        # NumPy's part keeps its order: some functions find what others left, as factors.
+        at = 0 if mine else max(answered, last)
         for v in variables_of(s):
             if v in stage:
                 at = max(at, stage[v] + (mine and not is_kernel[v]))
         while len(found) <= at:
             found.append(([], []))
         found[at][not mine].append(s)
+        last = last if mine else at
         if isinstance(s, Guard) or (isinstance(s, Loop) and s.asks):
             # What follows in NumPy may raise unless the answer is what it was.
             answered = max(answered, at)

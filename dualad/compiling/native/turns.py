@@ -64,8 +64,8 @@ class Repeated:
             for s, source in zip(self.loop.streams, self.sources, strict=True):
                 self._streamed(s.inside, source, turn)
             self.body.write()
-            for s, row in zip(self.loop.saves, self.turns.saved, strict=True):
-                self._saved(s.inside, row, turn)
+            for save, row in zip(self.loop.saves, self.turns.saved, strict=True):
+                self._saved(save.inside, row, turn)
             self._hand_on()
         for guard, place in self.body.places:
             self.outer.fails(guard, self.e.builder.load(place, typ=TRUTH))
@@ -103,8 +103,12 @@ class Repeated:
             for place, x in zip(self.carried[v], entries.reshape(-1), strict=True):
                 self.e.builder.store(self.e.cast(x, v.dtype).value, place)
         for c in self.loop.carries:
-            if c.inside not in self.carried:
+            if c.inside not in self.carried and not self._is_in_place(c):
                 self._copied(c.update, self.outer.pointer(c.inside), c.inside)
+
+    def _is_in_place(self, c: Any) -> bool:
+        """Whether a turn has written into the array that it carries."""
+        return self.body.plan.layout_of(c.update).base is c.inside
 
     def _copied(self, v: Variable, target: Any, like: Variable) -> None:
         if self.body.plan.is_small(v):

@@ -17,15 +17,17 @@ from ..numpy_source import Failed
 from ..program import Program
 from . import python
 from .emitter import INT, POINTER, integer, kind_of
+from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
-from .plan import operations_of
 
 __all__ = ["function_of"]
 
 INT32 = ir.IntType(32)
 #: C order and aligned: bits of an array's flags.
 PLAIN = 0x101
+#: Milliseconds that a kernel may take to compile; what takes longer stays NumPy's.
+MOST = 3000.0
 #: From how many entries on other threads of Python run while a kernel does.
 LONG = 1 << 15
 
@@ -72,7 +74,7 @@ class Wrapper:
         self.program = program
         self.module = ir.Module("program")
         self.module.triple = machine().triple
-        self.kernel = Kernel(program, self.module)
+        self.kernel = Kernel(program, self.module, MOST)
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
         self.function = ir.Function(self.module, kind, "NAME")
         self.b = ir.IRBuilder(self.function.append_basic_block("start"))

@@ -52,7 +52,7 @@ def stands_for(x: Any, result: Variable) -> bool:
     return (
         type(x) is Variable
         and (x.shape, x.dtype, x.is_array) == (result.shape, result.dtype, result.is_array)
-        and x.contiguous >= result.contiguous
+        and x.contiguous == result.contiguous
     )
 
 
@@ -86,7 +86,7 @@ def negated(x: Any, made: Made) -> Any:
     return maker.operands[0]
 
 
-def signs_in_sums(operation: Operation, made: Made) -> Operation | Known | None:
+def signs_in_sums(operation: Operation, made: Made) -> Operation | list[Operation] | Known | None:
     """x + -y is x - y, -x + y is y - x, x - -y is x + y, and - -x is x."""
     name, operands = operation.primitive.name, operation.operands
     if name == "negative":
@@ -134,8 +134,11 @@ def number_as_float(operation: Operation, made: Made) -> Operation | None:
 def scaled(x: Any, made: Made) -> tuple[float, Any, Variable] | None:
     """(c, x, the product) of a variable that is c times x, for a number c."""
     maker = made.get(x) if type(x) is Variable else None
-    if maker is None or maker.primitive.name != "multiply" or not is_float(maker):
+    if maker is None or maker.primitive.name not in ("multiply", "add") or not is_float(maker):
         return None
+    if maker.primitive.name == "add":  # y + y
+        y = maker.operands[0]
+        return (2.0, y, x) if y is maker.operands[1] and stands_for(y, x) else None
     for c, y in (maker.operands, maker.operands[::-1]):
         if is_finite(c) and stands_for(y, x):
             return float(c), y, x
@@ -144,11 +147,9 @@ def scaled(x: Any, made: Made) -> tuple[float, Any, Variable] | None:
 
 def is_finite(x: Any) -> bool:
     """Whether an operand is a number that is finite and not zero."""
-    return (
-        isinstance(x, (int, float, np.floating, np.integer))
-        and not isinstance(x, bool)
-        and 0 < abs(x) < np.inf
-    )
+    if isinstance(x, bool) or not isinstance(x, (int, float, np.floating, np.integer)):
+        return False
+    return 0.0 < abs(float(x)) < np.inf
 
 
 def signs_of_factors(operation: Operation, made: Made) -> Operation | list[Operation] | None:

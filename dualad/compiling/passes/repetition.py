@@ -27,6 +27,7 @@ def without_repetition(program: Program) -> Program:
                 steps.append(g)
             asked.add(question)
             continue
+        assert isinstance(s, Operation)
         operation = renamed(s, same)
         key = _key(operation)
         if key is not None and key in known:

@@ -58,6 +58,7 @@ def rewritten(program: Program, *rules: Rules) -> Program:
             if type(known) is Variable:  # a constant answers as it did
                 steps.append(s._replace(variable=known))
             continue
+        assert isinstance(s, Operation)  # loops go through the passes part by part
         todo = [renamed(s, same)]
         while todo:
             operation = todo.pop(0)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...transforms.forward import jvp
 from ..errors import ModelError, SensitivityError
 from ..extras import extra
 from ..integration.index_sets import Traced
+from ..integration.pushing import derivative, pushed
 from ..integration.sparsity import Colouring, numerical_pattern
 from .equations import UserFunction
 from .factor import EPS, Factor, reciprocal
@@ -83,18 +83,19 @@ class SparseJacobian:
         Raises:
             SensitivityError: f has derivatives outside of the pattern.
         """
-        matrix = self.colouring.matrix(self.colouring.compressed(f, x))
-        probe = self.colouring.probe
-        moved = np.asarray(jvp(f, (x,), (probe,))[1], float)
-        size = abs(matrix) @ probe + np.abs(moved)
-        wrong = np.flatnonzero(np.abs(moved - matrix @ probe) > 1e-9 * size)
+        colouring = self.colouring
+        seeds = colouring.seeds_and_probe
+        value, moves = pushed(lambda t, y, q: f(y), 0.0, x, [], dy=seeds)
+        slopes = np.asarray(derivative(value, moves, len(seeds)))
+        entries = colouring.entries(slopes)
+        wrong = colouring.lacks(entries, slopes[-1])
         if wrong.size:
             names = ", ".join(self.user.unknowns.names[i] for i in wrong[:6])
             raise SensitivityError(
                 f"jac_sparsity lacks an entry in the equation of {names} {self.user.where(x)}: "
                 f"give all entries that may become other than zero, or leave it out"
             )
-        return matrix
+        return colouring.matrix(entries)
 
 
 def sparse_jacobian(given: Any, user: UserFunction, q: np.ndarray) -> SparseJacobian:

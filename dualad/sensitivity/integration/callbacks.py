@@ -16,7 +16,10 @@ from ..parameters.parameters import Parameters
 from .model import Model
 from .pushing import derivative, pushed
 
-__all__ = ["Callbacks", "CompiledCallbacks"]
+__all__ = ["AutomaticCallbacks", "Callbacks", "CompiledCallbacks", "kind_of"]
+
+#: After how many passes programs pay, where nobody has asked for them.
+MANY = 100
 
 
 class Callbacks:
@@ -89,11 +92,13 @@ class CompiledCallbacks(Callbacks):
     """
 
     def __init__(self, model: Model, wrt: Parameters, scales: np.ndarray):
-        from ...compiling import compile  # it takes as long to import as all the rest
+        from ...compiling.compiled import Compiled  # it takes long to import
 
         super().__init__(model, wrt, scales)
         self.q = np.array(self.values)
-        self.program = compile(self.together)
+        # Machine code would be made anew for each integration, for as long as a short one takes.
+        watched = (model.rhs, *model.integrals.values())
+        self.program: Any = Compiled(self.together, backend="numpy", watched=watched)
 
     def together(self, t: Any, y: Any, q: Any, dy: Any, dq: Any) -> Any:
         """f, and its derivatives along the directions (dy, dq)."""
@@ -103,14 +108,58 @@ class CompiledCallbacks(Callbacks):
 
         return vmap(lambda a, b: jvp(f, (y, q), (a, b)), out_axes=(None, 0))(dy, dq)
 
+    def run(self, t: Any, y: Any, dy: Any, dq: Any) -> tuple[Any, Any]:
+        """One pass with tangents."""
+        return self.program(float(t), y, self.q, dy, dq)
+
     def along(self, t: Any, y: Any, s: Any) -> tuple[Any, Any]:
         """As `Callbacks.along`; where something is traced, by the model itself."""
         if not self.k or type(y) is not np.ndarray or type(s) is not np.ndarray:
             return super().along(t, y, s)
-        return self.program(float(t), y, self.q, s, self.units)
+        return self.run(t, y, s, self.units)
 
     def moves(self, t: float, y: np.ndarray, dy: np.ndarray, dq: Any) -> tuple[Any, Any]:
         """f, and its derivatives along directions."""
         if dq is None:
             return super().moves(t, y, dy, dq)
-        return self.program(float(t), y, self.q, dy, dq)
+        return self.run(t, y, dy, dq)
+
+
+class AutomaticCallbacks(CompiledCallbacks):
+    """Programs from some passes on, for a model that can be seen to depend on its arguments alone.
+
+    A model that reads a list, a dict or another object that may change inside runs as it is.
+    """
+
+    def __init__(self, model: Model, wrt: Parameters, scales: np.ndarray):
+        Callbacks.__init__(self, model, wrt, scales)
+        self.q = np.array(self.values)
+        self.program = None
+        self.passes = 0
+
+    def run(self, t: Any, y: Any, dy: Any, dq: Any) -> tuple[Any, Any]:
+        """One pass with tangents, as a program after many."""
+        if self.program is not None:
+            return self.program(float(t), y, self.q, dy, dq)
+        self.passes += 1
+        if self.passes == MANY:
+            self.program = self.if_safe()
+        value, moves = pushed(self.f, t, y, self.values, dy=dy, dq=dq)
+        return value, derivative(value, moves, len(dy))
+
+    def if_safe(self) -> Any:
+        """The program, where the model's functions capture nothing that may change unseen."""
+        from ...compiling.captured import Captured
+        from ...compiling.compiled import Compiled
+
+        functions = [self.model.rhs, *self.model.integrals.values()]
+        if not all(Captured(f).stays() for f in functions):
+            return None
+        return Compiled(self.together, backend="numpy", warns=False, watched=tuple(functions))
+
+
+def kind_of(compiled: bool | str) -> type[Callbacks]:
+    """The callbacks for an option `compile`."""
+    if compiled == "auto":
+        return AutomaticCallbacks
+    return CompiledCallbacks if compiled else Callbacks

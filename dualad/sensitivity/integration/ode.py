@@ -61,7 +61,7 @@ def ode(
     jac: Any = "ad",
     jac_sparsity: Any = None,
     mass: Any = None,
-    compile: bool = False,
+    compile: bool | str = "auto",
     dense_output: bool = False,
     max_step: float = np.inf,
     first_step: float | None = None,
@@ -117,8 +117,10 @@ def ode(
             are algebraic: a system of index 1. The start and the state after an update are then
             moved to the nearest consistent one with the same M y.
         compile: whether the passes of rhs that carry tangents are traced once and run as programs
-            (`dualad.compile`, whose rules rhs has to keep: it reads nothing that changes but its
-            arguments). It costs some milliseconds, and then makes them several times faster.
+            (`dualad.compile`, whose rules rhs has to keep: it depends on its arguments). It costs
+            some milliseconds, and then makes them several times faster. "auto" does so in long
+            integrations, of a rhs that can be seen to keep the rules: it reads no list, dict or
+            other object that may change inside.
         dense_output: keep the interpolant, for `TimeSensitivities.at`.
         max_step, first_step: the longest and the first step.
         max_steps: after so many steps the integration fails.
@@ -156,7 +158,7 @@ def ode(
     times = None if t_eval is None else output_times(t_eval, ends, parameters, chosen)
     require_choice("error_control", error_control, ("full", "states"))
     require_choice("on_failure", on_failure, ("raise", "partial"))
-    require_choice("compile", compile, (False, True))
+    require_choice("compile", compile, (False, True, "auto"))
     require_jac(jac, jac_sparsity)
     scale = scales(chosen, pscale)
     rtol = relative_tolerance(rtol)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..parameters.parameters import ModelParameters, Parameters
-from .callbacks import Callbacks, CompiledCallbacks
+from .callbacks import kind_of
 from .jacobians import Jacobians
 from .linear import Linear
 from .model import Model, NotFiniteError, start_of, state_vector
@@ -36,7 +36,7 @@ class VariationalSystem:
         scales: c_j, the unit in which parameter j is measured.
         given: the Jacobian df/dy as a function of (t, y, p), where the user has one.
         colouring: which entries of df/dy may be other than zero; None where all may.
-        compiled: whether passes with tangents are programs.
+        compiled: whether passes with tangents are programs; "auto": after many of them.
     """
 
     def __init__(
@@ -46,11 +46,10 @@ class VariationalSystem:
         scales: np.ndarray,
         given: Callable[..., Any] | None = None,
         colouring: Colouring | None = None,
-        compiled: bool = False,
+        compiled: bool | str = False,
     ):
         self.model, self.wrt, self.scales = model, wrt, scales
-        kind = CompiledCallbacks if compiled else Callbacks
-        self.callbacks = kind(model, wrt, scales)
+        self.callbacks = kind_of(compiled)(model, wrt, scales)
         self.jacobians = Jacobians(self.callbacks, given, colouring)
         self.n, self.k = self.callbacks.n, self.callbacks.k
         self.units, self.values = self.callbacks.units, self.callbacks.values

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..extras import extra
 from .files import write_picture
+from .math_text import make_drawable
 
 __all__ = ["COLOURS", "HATCHES", "MARKERS", "STYLES", "WIDTH", "finish", "new_figure", "tidy_axes"]
 
@@ -43,6 +44,7 @@ def finish(figure: Any, path: str | Path | None, title: str | None, default: str
     text = default if title is None else title
     if text:
         figure.suptitle(text, fontsize=11)
+    make_drawable(figure)
     if path is not None:
         write_picture(figure, path)
     return figure

@@ -193,6 +193,9 @@ def test_empty_arrays_and_no_steps():
 
 def test_too_long_programs_stay_numpys(monkeypatch):
     program, _ = program_of(lambda x: np.sin(x) * x + x, np.ones(3))
+    monkeypatch.setattr("dualad.compiling.native.wrapper.MOST", 0.1)
+    assert native_function(program) is None
+    monkeypatch.undo()
     monkeypatch.setattr("dualad.compiling.native.MOST", 2)
     assert native_function(program) is None
 
@@ -207,4 +210,11 @@ def test_errors_fall_back_to_numpy_unless_tests_ask(monkeypatch):
     with pytest.raises(KeyError):
         native_function(program)
     monkeypatch.delenv("DUALAD_NATIVE_STRICT")
+    assert native_function(program) is None
+
+
+@pytest.mark.parametrize("missing", ["machine.is_recent", "python.is_as_expected"])
+def test_where_native_code_is_not_safe_there_is_none(monkeypatch, missing):
+    program, _ = program_of(lambda x: np.sin(x) * x, np.ones(3))
+    monkeypatch.setattr(f"dualad.compiling.native.{missing}", lambda: False)
     assert native_function(program) is None

@@ -78,3 +78,72 @@ def test_constants_in_a_loop_are_read_when_it_runs():
     run, values = native(f, x)
     rows[20][:] = 7.0
     np.testing.assert_allclose(run(*values)[0], f(x), rtol=1e-13)
+
+
+def recurrence(x):
+    y = x[0]
+    for k in range(1, 60):
+        y = np.sin(y) * x[k] + x[k - 1]
+    return y
+
+
+def filled(x):
+    y = np.zeros_like(x)
+    for k in range(1, 60):
+        y[k] = np.sin(y[k - 1]) * x[k] + 1
+    return y
+
+
+def backwards(x):
+    y = x * 1.0
+    for k in range(58, 0, -1):
+        y[k] += y[k + 1] * x[-k] * 0.1
+    return y
+
+
+def rows(a):
+    y = a[0] * 1.0
+    for k in range(1, 30):
+        y = np.sin(y) * a[k] + a[k - 1][::-1]
+    return y
+
+
+def rows_written(a):
+    b = a * 0.5
+    for k in range(1, 29):
+        b[k] = b[k - 1] * a[k + 1] + np.cos(b[k, 0])
+        b[k, 1:3] += a[k, :2]
+    return b
+
+
+def kept_and_written(x):
+    """What is written over is read again after the loop, and as it was in each turn."""
+    y, total = np.zeros_like(x), 0.0
+    for k in range(1, 50):
+        before = y * 1.0
+        y[k] = np.cos(before[k - 1]) + x[k]
+        total = total + np.sum(before) * 0.1
+    return np.sum(y * x) + total
+
+
+INDEXED = {
+    "recurrence": (recurrence, (60,), (100,)),
+    "filled": (filled, (60,), (100,), (1000,)),
+    "backwards": (backwards, (60,), (200,)),
+    "rows": (rows, (30, 5), (30, 100)),
+    "rows written": (rows_written, (30, 4), (30, 80)),
+    "kept": (kept_and_written, (50,), (300,)),
+}
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_indices_that_change_from_turn_to_turn(name):
+    f, *shapes = INDEXED[name]
+    for shape in shapes:
+        x = rng.normal(size=shape)
+        program, _ = program_of(f, x)
+        assert any(isinstance(s, Loop) for s in program.steps)
+        (got,) = check(f, x, rtol=1e-11)
+        np.testing.assert_allclose(got, f(x), rtol=1e-11)
+        square = dualad.grad(lambda x: np.sum(f(x) ** 2))
+        check(square, x, rtol=1e-9, atol=1e-11, whole=False)
