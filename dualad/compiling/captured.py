@@ -38,7 +38,7 @@ LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator"
 ATOMS = (int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, type(None), TracedArray)
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
-SLOT = (types.MemberDescriptorType, types.GetSetDescriptorType)
+SLOT = types.MemberDescriptorType
 
 
 class Captured:
@@ -218,7 +218,7 @@ class Captured:
             self._container(x, depth, name)
         elif isinstance(x, (types.ModuleType, type)):
             module = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
-            if module.partition(".")[0] not in FIXED:
+            if not is_fixed(module):
                 self._objects.append((x, depth))
                 self.too_deep = self.too_deep or isinstance(x, type)
         else:
@@ -240,7 +240,7 @@ class Captured:
             self.too_deep = self.too_deep or not any(map(callable, parts))
             for part in parts:
                 self._follow(part, depth - 1, name)
-        elif root not in FIXED or isinstance(x, types.SimpleNamespace):
+        elif not is_fixed(root) or isinstance(x, types.SimpleNamespace):
             self._objects.append((x, depth))
             if type(own := getattr(x, "__dict__", None)) is dict:
                 self._sizes.append((own, len(own), name))
@@ -255,7 +255,7 @@ class Captured:
 
     def _function(self, f: types.FunctionType, depth: int) -> None:
         own = f.__globals__.get("__name__") or f.__module__ or ""
-        if own.partition(".")[0] in FIXED:
+        if is_fixed(own):
             for cell in f.__closure__ or ():
                 self._follow(_contents(cell), depth - 1, "")
             return
@@ -287,7 +287,7 @@ class Captured:
         if isinstance(x, types.ModuleType):
             return
         for c in type.mro(x)[1:] if isinstance(x, type) else type(x).__mro__:
-            if c.__module__.partition(".")[0] in FIXED:
+            if is_fixed(c.__module__):
                 continue
             for name in self.names & c.__dict__.keys():
                 value = c.__dict__[name]
@@ -322,6 +322,17 @@ class Captured:
 
 
 _MISSING = object()
+
+
+def is_fixed(module: str) -> bool:
+    """Whether a module belongs to a library, whose variables are not followed."""
+    return _is_fixed(module.partition(".")[0])
+
+
+@functools.cache
+def _is_fixed(root: str) -> bool:
+    file = getattr(sys.modules.get(root), "__file__", None) or ""
+    return root in FIXED or "site-packages" in file or "dist-packages" in file
 
 
 def _contents(cell: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dualad
+from dualad.compiling.captured import Captured
 from dualad.errors import CompileWarning
 
 X = np.linspace(-1.0, 2.0, 4)
@@ -276,3 +277,11 @@ def test_data_is_not_copied():
     arrays = [x for p in f._cache.values() for x in p.known[0].traced.arrays() if x.size > 2000]
     assert arrays
     assert all(np.shares_memory(x, a) for x in arrays)
+
+
+def test_libraries_are_not_followed():
+    pandas = pytest.importorskip("pandas")
+    concat = pandas.concat
+    captured = Captured(lambda x: x * len(concat([pandas.Series([1.0])])) + len(x.__dict__))
+    assert captured.changed() is None
+    assert len(captured.names) < 20
