@@ -1,8 +1,9 @@
 """What a function reads beside its arguments: a program holds it as it was when it was traced.
 
 Variables of closures and modules, and attributes of `self`, are compared by identity at each call.
-What is written into an array in place is read anew; random draws and prints are found out while
-tracing. What lies deeper (a dict that changes, a file, the time) is not.
+What is written in place into an array is read anew, where operations take the array as a whole;
+random draws and prints are found out while tracing. What lies deeper (an entry that was taken out
+of an array as a number, a dict that changes, a file, the time) is not.
 """
 
 from __future__ import annotations
@@ -50,14 +51,6 @@ class Captured:
             if now is not value and not _equal(now, value):
                 return name
         return None
-
-    def stays(self) -> bool:
-        """Whether all that was captured is of kinds of which a change is noticed.
-
-        These are numbers, text, tuples of them, arrays (whose entries are read anew) and functions
-        that capture nothing else; no list, dict or other object that may change inside.
-        """
-        return all(map(_stays, self.values())) and not self.too_deep
 
     def values(self) -> Iterator[Any]:
         """What was captured."""
@@ -129,14 +122,6 @@ def is_librarys(f: Any) -> bool:
     """Whether a function or class comes from a library that keeps no state for its callers."""
     module = getattr(f, "__module__", None) or "builtins"
     return module.partition(".")[0].lstrip("_") in LIBRARIES
-
-
-def _stays(x: Any) -> bool:
-    if x is None or x is Ellipsis or isinstance(x, (int, float, complex, str, bytes, np.generic)):
-        return True
-    if isinstance(x, (tuple, frozenset)):
-        return all(map(_stays, x))
-    return isinstance(x, (np.ndarray, types.ModuleType)) or callable(x)
 
 
 def _names(code: types.CodeType) -> set[str]:
