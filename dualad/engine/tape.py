@@ -126,7 +126,8 @@ def pull_elementwise(
                 continue
             if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
                 s = g[i]
-                total = _product(ct, s, d) if ct.shape == like[k].shape else None
+                alike = ct.shape == like[k].shape and like[k].dtype is d.dtype
+                total = _product(ct, s, d) if alike else None
                 if total is not None:
                     g[i] = total
                     continue
