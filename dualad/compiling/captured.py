@@ -123,16 +123,6 @@ class Captured:
                 return name
         return None
 
-    def stays(self) -> bool:
-        """Whether all that was captured is of kinds that do not change inside.
-
-        These are numbers, text, tuples of them, arrays (whose entries are read anew) and functions
-        that capture nothing else; no list, dict or other object.
-        """
-        slots = any(name != "__defaults__" for _, name, _ in self._slots)
-        inside = self._contents or self._sizes or self.sources or slots
-        return not (inside or self.too_deep)
-
     def settled(self) -> str | None:
         """After a trace: the name of something that the function changes and reads itself.
 
