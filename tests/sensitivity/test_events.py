@@ -462,3 +462,13 @@ def test_a_sawtooth_is_an_event_where_it_rises():
     )  # fmt: skip
     np.testing.assert_allclose(r.events["m"].times, [0.5, 1.5, 2.5], rtol=1e-12)
     np.testing.assert_allclose(r.events["m"].dt[:, 0], [0.5, 1.5, 2.5], rtol=1e-12)
+
+
+def test_an_event_that_never_happens_has_empty_summaries():
+    never = ds.Event(lambda t, y, p: y[0] - 9.0, name="high")
+    r = ds.ode(lambda t, y, p: [-p.k * y[0]], [1.0], {"k": 1.0}, (0.0, 1.0), events=[never])
+    times = r.events["high"]
+    assert np.isnan(times.summary("max")).all() and np.isnan(times.summary("l2")).all()
+    assert [row[1] for row in times.ranking().rows] == ["k"]
+    with pytest.raises(ds.SensitivityError, match="nothing to draw"):
+        times.plot.bar()

@@ -261,3 +261,8 @@ def test_an_output_of_another_shape():
     says = r"g returned shape \(2,\) at t = 0; it must be one number"
     refused(ds.ModelError, says, rhs=chain, params={"a": 1.0, "b": 2.0}, y0=(1.0, 0.0),
             outputs={"g": lambda t, y, p: y})  # fmt: skip
+
+
+def test_names_of_states_are_strings():
+    with pytest.raises(ds.ModelError, match="name of a state must be a string, got 1"):
+        ds.ode(lambda t, y, p: [-p.k * y[0]], {1: 1.0}, {"k": 1.0}, (0.0, 1.0))

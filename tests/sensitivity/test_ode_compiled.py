@@ -119,6 +119,24 @@ def test_by_itself_it_leaves_a_model_alone_that_reads_what_may_change_inside():
     np.testing.assert_array_equal(found[1].S, found[0].S)
 
 
+def test_by_itself_it_sees_entries_of_an_array_that_change():
+    rate = np.array([1.0, 5.0])
+
+    def rhs(t, y, p):
+        return [-rate[0] * p.a * y[0]]
+
+    def change(t, y, p):
+        rate[0] = 3.0
+        return [0.1 * y[0]]
+
+    # y = exp(-a t) falls to 1/2, is then 1/20, and falls three times as fast.
+    event = ds.Event(lambda t, y, p: y[0] - 0.5, update=change, direction=-1)
+    a, end = 1.3, 3.0
+    found = ds.ode(rhs, [1.0], {"a": a}, (0.0, end), events=event, **LONG)
+    moved = 0.1 * 0.5 * np.exp(-3.0 * (a * end - np.log(2.0)))
+    np.testing.assert_allclose(found.S[-1, 0, 0], -3.0 * end * moved, rtol=1e-4)
+
+
 def test_by_itself_it_makes_programs_of_long_runs(monkeypatch):
     made = []
     original = AutomaticCallbacks.if_safe

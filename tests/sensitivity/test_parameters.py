@@ -225,3 +225,9 @@ def test_a_model_sees_a_mapping():
         np.testing.assert_allclose(ds.function(model, p).jacobian, [9.0, 12.0])
     shadowed = ds.function(lambda p: p.items * p.values, {"items": 2.0, "values": 3.0})
     np.testing.assert_allclose(shadowed.jacobian, [3.0, 2.0])
+
+
+@pytest.mark.parametrize("given", [None, 1.0, "ab"])
+def test_what_is_no_mapping_of_parameters(given):
+    with pytest.raises(ds.ParameterError, match="parameters are a mapping of names to values"):
+        ds.Parameters(given)

@@ -107,3 +107,8 @@ def test_sets_that_are_none():
         as_sets(pd.DataFrame({"a": ["x", "y"]}), ())
     with pytest.raises(ParameterError, match="no parameter 'q'"):
         ds.ParameterSets(["a"], [[1.0]]).column("q")
+
+
+def test_some_of_the_sets():
+    sets = ds.sample({"a": ds.Parameter(1.0, lower=0.0, upper=2.0)}, 4)
+    assert len(sets[:3]) == 3 and sets[:3][1] == sets[1]

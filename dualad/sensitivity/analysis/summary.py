@@ -25,6 +25,8 @@ def _ignoring_nan(reduce: Any) -> Any:
     """A reduction over the first axis that leaves out what is not finite, NaN if all is."""
 
     def reduced(a: np.ndarray) -> np.ndarray:
+        if not len(a):
+            return np.full(a.shape[1:], np.nan)
         kept = np.ma.masked_invalid(a)
         return np.asarray(np.ma.filled(reduce(kept), np.nan), float)
 

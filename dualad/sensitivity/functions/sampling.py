@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -41,7 +41,15 @@ class ParameterSets:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, i: int) -> dict[str, float]:
+    @overload
+    def __getitem__(self, i: int) -> dict[str, float]: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> ParameterSets: ...
+
+    def __getitem__(self, i: int | slice) -> dict[str, float] | ParameterSets:
+        if isinstance(i, slice):
+            return ParameterSets(self.names, self.values[i])
         return dict(zip(self.names, self.values[i].tolist(), strict=True))
 
     def __iter__(self) -> Iterator[dict[str, float]]:

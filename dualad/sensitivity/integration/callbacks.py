@@ -128,7 +128,8 @@ class CompiledCallbacks(Callbacks):
 class AutomaticCallbacks(CompiledCallbacks):
     """Programs from some passes on, for a model that can be seen to depend on its arguments alone.
 
-    A model that reads a list, a dict or another object that may change inside runs as it is.
+    A model that reads a list, a dict or another object that may change inside runs as it is; so
+    does, for some time, one that reads a number or an array that has just changed.
     """
 
     def __init__(self, model: Model, wrt: Parameters, scales: np.ndarray):
@@ -136,26 +137,31 @@ class AutomaticCallbacks(CompiledCallbacks):
         self.q = np.array(self.values)
         self.program = None
         self.passes = 0
+        self.wait = MANY
+        self.visible: Any = None
 
     def run(self, t: Any, y: Any, dy: Any, dq: Any) -> tuple[Any, Any]:
         """One pass with tangents, as a program after many."""
         if self.program is not None:
-            return self.program(float(t), y, self.q, dy, dq)
+            if self.visible.unchanged():
+                return self.program(float(t), y, self.q, dy, dq)
+            self.program, self.passes, self.wait = None, 0, 2 * self.wait
         self.passes += 1
-        if self.passes == MANY:
+        if self.passes == self.wait:
             self.program = self.if_safe()
         value, moves = pushed(self.f, t, y, self.values, dy=dy, dq=dq)
         return value, derivative(value, moves, len(dy))
 
     def if_safe(self) -> Any:
         """The program, where the model's functions capture nothing that may change unseen."""
-        from ...compiling.captured import Captured
         from ...compiling.compiled import Compiled
+        from ...compiling.visible import Visible
 
-        functions = [self.model.rhs, *self.model.integrals.values()]
-        if not all(Captured(f).stays() for f in functions):
+        functions = (self.model.rhs, *self.model.integrals.values())
+        self.visible = Visible(*functions)
+        if self.visible.why is not None:
             return None
-        return Compiled(self.together, backend="numpy", warns=False, watched=tuple(functions))
+        return Compiled(self.together, backend="numpy", warns=False, watched=functions)
 
 
 def kind_of(compiled: bool | str) -> type[Callbacks]:

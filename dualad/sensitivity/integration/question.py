@@ -70,6 +70,9 @@ def initial_state(
     named = tuple(value) if isinstance(value, Mapping) else None
     names = named or tuple(f"y{i + 1}" for i in range(start.size))
     names = names if states is None else tuple(states)
+    strange = [name for name in names if not isinstance(name, str)]
+    if strange:
+        raise ModelError(f"the name of a state must be a string, got {strange[0]!r}")
     if len(names) != start.size or len(set(names)) != len(names):
         raise ModelError(
             f"there are {start.size} states, so there must be as many different names: {names!r}"

@@ -218,7 +218,10 @@ def _pairs(values: Any) -> list[tuple[Any, Any]]:
     if isinstance(values, ModelParameters):
         known = values._origin
         return list(values.__dict__.items() if known is None else known().details())
-    pairs = list(values.items() if isinstance(values, Mapping) else values)
+    given = values.items() if isinstance(values, Mapping) else values
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(f"parameters are a mapping of names to values; got {values!r}")
+    pairs = list(given)
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ParameterError(

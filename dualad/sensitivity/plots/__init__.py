@@ -27,6 +27,8 @@ class Plots:
     """What `Sensitivities.plot` gives: the functions of this package, for one result."""
 
     def __init__(self, result: Sensitivities):
+        if not result.outputs:
+            raise SensitivityError(f"there is nothing to draw: {result!r} has no outputs")
         self._result = result
 
     def bar(self, output: str | None = None, path: Any = None, **options: Any) -> Any:
