@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -13,12 +14,13 @@ from ..engine.staged import Untraceable
 from ..engine.tree import flatten
 from ..errors import ArgumentError, CompileWarning
 from .backends import checked
-from .captured import Captured, Impurity
+from .captured import Captured
+from .impurity import Impurity
 from .numpy_source import Failed, NumpySource
 from .paths import Path, Paths
-from .program import trace
-from .signature import Call, matcher, signature
-from .under import Derivatives, is_staged, top_of
+from .program import Program, trace
+from .signature import Call, by_name_and_position, matcher, signature
+from .under import Derivatives, Written, is_staged, top_of, without_writes
 
 __all__ = ["Compiled", "compile"]
 
@@ -42,7 +44,8 @@ class Compiled:
     ):
         functools.update_wrapper(self, function, updated=())
         self.function = function
-        self._static, self._max_paths, self._backend = static, max_paths, backend
+        self._static = by_name_and_position(function, static) if static else static
+        self._max_paths, self._backend = max_paths, backend
         self._cache: dict[Any, Paths] = {}
         #: the programs that ran last, where their arguments are plain
         self._hot: Any = None
@@ -73,7 +76,12 @@ class Compiled:
                 captured = self._captured
                 if captured is None or captured.changed() is None:
                     path = hot.known[0]
-                    out = path.run(*values)
+                    try:
+                        out = path.run(*values)
+                    except Exception:
+                        out = None  # the error is the function's own
+                    if out is None:
+                        return self.function(*args)
                     if type(out) is not Failed:
                         return path.finish(out)
         return self._call(args, kwargs)
@@ -88,10 +96,19 @@ class Compiled:
         if captured is not None and captured.changed() is not None:
             self._forget(captured)
         paths = self._cache.get(call.key)
+        if paths is not None and paths.given is not None and paths.given.changed() is not None:
+            self._cache.pop(call.key, None)
+            self._count_change(paths.given.changed(), "of an object that it is given,")
+            paths = None
         if paths is None:
             paths = self._new(call.key)
-        elif paths.refused is None:
-            path, out = paths.run(call.values)
+        elif paths.refused is None and not paths.overlaps(call.values):
+            try:
+                path, out = paths.run(call.values)
+            except Exception:
+                path, out = None, Exception  # the error is the function's own
+            if out is Exception:
+                return self.function(*args, **kwargs)
             if path is not None:
                 if paths.match is not None:
                     self._hot = paths
@@ -99,6 +116,8 @@ class Compiled:
             if not paths.may_grow(out):
                 self._warn(paths.refused)
         if paths.refused is not None or self._refused is not None:
+            return self.function(*args, **kwargs)
+        if paths.overlaps(call.values):
             return self.function(*args, **kwargs)
         return self._run_and_trace(call, paths, args, kwargs)
 
@@ -112,27 +131,48 @@ class Compiled:
 
     def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
         captured = Captured(self.function, *self._watched)
-        impure = Impurity([*captured.values(), *flatten((args, kwargs))[0]])
+        given = Captured(given=call.others, names=captured.names)
+        sources = [*captured.sources, *given.sources, *flatten((args, kwargs))[0]]
+        impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:
             with impure:
                 program, result = trace(self.function, call.values, call.rebuild)
-        except Untraceable:
-            return self.function(*args, **kwargs)
+        except Untraceable as error:
+            why = str(error) if error.always else None
+        except Written:
+            raise
         except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+        else:
+            why = ""
+        if why != "":
             result = self.function(*args, **kwargs)  # the error is the function's own if it raises
-            self._refuse(paths, f"{type(error).__name__}: {error}")
+            if why is not None:
+                self._refuse(paths, why)
             return result
         if impure.found is not None:
             self._refused = impure.found
             self._warn(impure.found)
             return result
-        with self._lock:
-            if self._captured is None:
-                self._captured = captured
-        paths.add(program)
-        if not kwargs and not self._static:
+        name = captured.settled() or captured.written(marks[0])
+        name = name or given.settled() or given.written(marks[1])
+        if name is not None:  # the function itself did it, and will do it again
+            self._count_change(name, "which it captures,")
+            return result
+        self._keep(program, paths, captured, given)
+        if not kwargs and not self._static and not paths.writing:
             paths.match = matcher(args)
         return result
+
+    def _keep(self, program: Program, paths: Paths, captured: Captured, given: Captured) -> None:
+        """Keep a program, and what it depends on beside the arguments."""
+        read = program.arrays()
+        captured.compare_arrays(read)
+        given.compare_arrays(read)
+        with self._lock:
+            self._captured = captured if captured else None
+        paths.given = given if given else None
+        paths.add(program)
 
     def _refuse(self, paths: Paths, why: str) -> None:
         paths.refused = why
@@ -146,7 +186,7 @@ class Compiled:
         warnings.warn(
             f"dualad.compile runs {_name(self.function)} without a program: {why}",
             CompileWarning,
-            stacklevel=3,
+            stacklevel=_outside(),
         )
 
     def _forget(self, captured: Captured) -> None:
@@ -159,12 +199,16 @@ class Compiled:
             self._cache.clear()
             self._hot = None
             self._derivatives.clear()
+        self._count_change(name, "which it captures,")
+
+    def _count_change(self, name: str | None, what: str) -> None:
+        """Give up where what a program depends on changes again and again."""
+        with self._lock:
             self._changes += 1
-            if self._changes > CHANGES:
-                self._refused = (
-                    f"{name}, which it captures, changes again and again: pass it as an argument"
-                )
-                self._warn(self._refused)
+            if self._changes <= CHANGES or self._refused is not None:
+                return
+            self._refused = f"{name}, {what} changes again and again: pass it as an argument"
+        self._warn(self._refused)
 
     # --- under transformations ------------------------------------------------------------------
 
@@ -188,7 +232,8 @@ class Compiled:
         def compiled(f: Callable[..., Any]) -> Compiled:
             return Compiled(f, max_paths=self._max_paths, backend=self._backend)
 
-        return Derivatives(functools.wraps(self.function)(of_values), compiled)
+        checked = without_writes(of_values)
+        return Derivatives(functools.wraps(self.function)(checked), compiled)
 
     # --- for people ---------------------------------------------------------------------------
 
@@ -249,6 +294,18 @@ class Compiled:
             self._derivatives.clear()
             self._captured, self._refused = None, None
             self._changes, self._warned = 0, False
+
+
+def _outside() -> int:
+    """How many calls up from a warning the code outside of the package lies."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_globals.get("__name__", "").startswith(ROOT) and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+#: What the names of the modules of this package begin with.
+ROOT = __name__.partition(".")[0] + "."
 
 
 def _name(f: Any) -> str:

@@ -141,6 +141,8 @@ def _is_weak(x: Any, dtype: np.dtype | None) -> bool:
         return True
     if dtype is None:
         return x.dtype.type in (np.float64, np.complex128, np.bool_)
+    if dtype.kind == "b":
+        return False
     try:
         return np.result_type(dtype, x.item()) == np.result_type(dtype, x.dtype)
     except (OverflowError, TypeError):

@@ -11,9 +11,10 @@ from typing import Any
 from ..engine.staged import Guard
 from ..engine.tree import LEAF_TREE
 from .backends import prefers_loops, runner
+from .captured import Captured
 from .numpy_source import Failed
-from .passes import private_arrays, simplified, without_dead_code, without_repetition
-from .program import Program
+from .passes import private_arrays, simplified, without_dead_code, without_repetition, writes_last
+from .program import Program, overlapping
 from .rolling import rolled
 
 __all__ = ["Path", "Paths"]
@@ -51,14 +52,17 @@ class Path:
         if self.program is None:
             private = private_arrays(self.traced)
             short = without_dead_code(without_repetition(self.traced))
-            self.program = simplified(
-                rolled(short) if prefers_loops(short, self.backend) else short, private
-            )
+            looped = rolled(short) if prefers_loops(short, self.backend) else short
+            self.program = writes_last(simplified(looped, private))
         return self.program
 
     def _first_run(self, *values: Any) -> Any:
         self.run = runner(self.simplified(), self.backend)
         return self.run(*values)
+
+
+def _nothing(args: tuple) -> None:
+    """The matcher of arguments that have to be looked at more closely at each call."""
 
 
 class Paths:
@@ -70,6 +74,10 @@ class Paths:
         self.known: list[Path] = []
         #: for plain arguments: see `matcher`
         self.match: Callable[[tuple], tuple | None] | None = None
+        #: the objects among the arguments, as they were
+        self.given: Captured | None = None
+        #: programs that write into arguments
+        self.writing: list[Program] = []
         self.failed: Counter[tuple[str, str]] = Counter()
         #: why these arguments run without a program
         self.refused: str | None = None
@@ -86,6 +94,10 @@ class Paths:
                 return path, out
             guard = out.guard
         return None, guard
+
+    def overlaps(self, values: list) -> bool:
+        """Whether what a program writes into is read by another name as well."""
+        return any(overlapping(program, values) for program in self.writing)
 
     def _to_front(self, path: Path) -> None:
         with self._lock:
@@ -112,4 +124,7 @@ class Paths:
         path = Path(program, self.backend)
         with self._lock:
             self.known.insert(0, path)
+            if program.writes:
+                self.writing.append(program)
+                self.match = _nothing
         return path

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from ..engine.level import Level
+from ..engine.memory import originals
 from ..engine.staged import (
     Constants,
     Guard,
@@ -24,7 +26,7 @@ from ..engine.traced import Buffer, TracedArray
 from ..engine.tree import Tree, flatten
 from .loop import Loop
 
-__all__ = ["Output", "Program", "Step", "is_basic", "trace", "variables_of"]
+__all__ = ["Output", "Program", "Step", "is_basic", "overlapping", "trace", "variables_of"]
 
 Step = Operation | Guard | Loop
 
@@ -60,6 +62,16 @@ class Program:
         """What is asked while the program runs."""
         return [s for s in self.steps if isinstance(s, Guard)]
 
+    def arrays(self) -> list[np.ndarray]:
+        """The arrays beside its variables that the program reads."""
+        found: list[np.ndarray] = []
+        for s in self.operations:
+            for x in (*s.operands, *s.params.values()):
+                _collect_arrays(x, found)
+        for o in self.outputs:
+            _collect_arrays(o.value, found)
+        return found
+
     def with_steps(self, steps: Sequence[Step]) -> Program:
         """The same program by other steps."""
         return replace(self, steps=tuple(steps))
@@ -92,6 +104,14 @@ def _collect(x: Any, found: list[Variable]) -> None:
         found += [v for v in (x.start, x.stop, x.step) if type(v) is Variable]
 
 
+def _collect_arrays(x: Any, found: list[np.ndarray]) -> None:
+    if isinstance(x, np.ndarray):
+        found.append(x)
+    elif type(x) in (tuple, list):
+        for v in x:
+            _collect_arrays(v, found)
+
+
 def is_basic(index: tuple) -> bool:
     """Whether an index is of numbers and slices alone."""
     return all(
@@ -113,7 +133,15 @@ def trace(
         level.tape.extend(variables)
         level.pool = Constants()
         args, kwargs = rebuild(list(inputs))
-        result = f(*args, **kwargs)
+        given, before = flatten((args, kwargs))
+        outer, originals.known = originals.known, level.pool.copies
+        try:
+            result = f(*args, **kwargs)
+        finally:
+            originals.known = outer
+        now, after = flatten((args, kwargs))
+        if before != after or not all(map(is_, given, now)):
+            raise Untraceable("it changes a dict, a list or an object that it is given", True)
         leaves, tree = flatten(result)
         outputs = tuple([_output(level, inputs, x) for x in leaves])
         writes = tuple(
@@ -123,12 +151,34 @@ def trace(
                 if type(s) is Staged and s.tangent is not v
             ]
         )
+        level.pool.close()
+        level.pool = None
+        steps = tuple(map(settled_constants, level.tape[len(inputs) :]))
+        program = Program(variables, steps, outputs, tree, writes)
+        if overlapping(program, values):
+            raise Untraceable("it writes into an argument that is another one too")
         for k, _ in writes:
             np.copyto(values[k], concrete(inputs[k]), casting="unsafe")
         plain = [_plain(x, o.is_view) for x, o in zip(leaves, outputs, strict=True)]
-        tape = level.tape[len(inputs) :]
-    steps = tuple(map(settled_constants, tape))
-    return Program(variables, steps, outputs, tree, writes), tree.unflatten(plain)
+    return program, tree.unflatten(plain)
+
+
+def overlapping(program: Program, values: Sequence[Any]) -> bool:
+    """Whether the program writes into memory that it reads by another name as well."""
+    for k, _ in program.writes:
+        for n, a in enumerate((*values, *program.arrays())):
+            if n != k and isinstance(a, np.ndarray) and _overlap(values[k], a):
+                return True
+    return False
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=1000))  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _output(level: Level, inputs: list[Staged], x: Any) -> Output:

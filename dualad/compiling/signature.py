@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..engine.traced import TracedArray
 from ..engine.tree import flatten
 
-__all__ = ["Call", "matcher", "signature"]
+__all__ = ["Call", "by_name_and_position", "matcher", "signature"]
 
 F64 = np.dtype(np.float64)
 NUMBERS = (float, np.float64)
@@ -19,13 +20,18 @@ NUMBERS = (float, np.float64)
 class Call:
     """The arguments of a call: a key, the values that vary, and how to put them together again."""
 
-    __slots__ = ("has_traced", "key", "rebuild", "values")
+    __slots__ = ("has_traced", "key", "others", "rebuild", "values")
 
-    def __init__(self, key: Any, values: list, rebuild: Callable, has_traced: bool = False):
+    def __init__(
+        self, key: Any, values: list, rebuild: Callable, has_traced: bool = False,
+        others: Sequence[Any] = (),
+    ):  # fmt: skip
         #: None for arguments that are no values, which nothing can be remembered of
         self.key, self.values, self.rebuild = key, values, rebuild
         #: a transformation tracks one of the arguments
         self.has_traced = has_traced
+        #: the objects among the arguments, which are remembered as they are
+        self.others = others
 
 
 def matcher(args: tuple) -> Callable[[tuple], tuple | None] | None:
@@ -134,9 +140,10 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
     fixed = [(k, a) for k, a in enumerate(args) if k in static]
     fixed += [(k, a) for k, a in kwargs.items() if k in static]
     leaves, tree = flatten((moving, named))
-    key: list[Any] = [tree.describe(), *((k, type(a), a) for k, a in fixed)]
+    key: list[Any] = [tree.describe(), *((k, _exact(a)) for k, a in fixed)]
     values: list[Any] = []
     places: list[int] = []
+    others: list[Any] = [a for _, a in fixed]
     traced = False
     for n, x in enumerate(leaves):
         traced = traced or isinstance(x, TracedArray) or hasattr(x, "__dualad_face__")
@@ -145,6 +152,8 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
         if value is not None:
             places.append(n)
             values.append(value)
+        else:
+            others.append(x)
 
     def rebuild(new: list) -> tuple[tuple, dict]:
         filled = list(leaves)
@@ -163,7 +172,7 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
         hash(final)
     except TypeError:
         final = None
-    return Call(final, values, rebuild, traced)
+    return Call(final, values, rebuild, traced, others)
 
 
 def _leaf(x: Any) -> tuple[Any, Any]:
@@ -171,7 +180,7 @@ def _leaf(x: Any) -> tuple[Any, Any]:
     t = type(x)
     if isinstance(x, TracedArray):
         return ("traced", x.shape, str(x.dtype)), x
-    if t is np.ndarray and x.dtype.kind in "fciub":
+    if t is np.ndarray and x.dtype.kind in "fciub" and x.dtype.isnative:
         flags = x.flags
         lies = "C" if flags.c_contiguous else "F" if flags.f_contiguous else x.strides
         return (x.shape, x.dtype.str, lies), x
@@ -183,4 +192,30 @@ def _leaf(x: Any) -> tuple[Any, Any]:
         return (t, x.dtype.str), x
     if isinstance(x, np.ndarray):
         return (t, [x]), None  # no key: a subclass, or objects, which run as they are
-    return (t, x), None
+    return _exact(x), None
+
+
+def _exact(x: Any) -> Any:
+    """A key for an object that tells numbers of different types, and zeros by sign, apart."""
+    if isinstance(x, (tuple, frozenset)):
+        return (type(x), type(x)(map(_exact, x)) if type(x) in (tuple, frozenset) else x)
+    if type(x) in (float, complex):
+        return (type(x), repr(x))
+    return (type(x), x)
+
+
+def by_name_and_position(function: Callable, static: frozenset[int | str]) -> frozenset:
+    """Static arguments both by position and by name, as they may be given either way."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return static
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [p.name for p in parameters if p.kind in by_position]
+    found: set[int | str] = set(static)
+    for k in static:
+        if isinstance(k, int) and -len(names) <= k < len(names):
+            found |= {k % len(names), names[k]}
+        elif k in names:
+            found.add(names.index(str(k)))
+    return frozenset(found)

@@ -15,12 +15,34 @@ from ..engine.batched_dual import general
 from ..engine.dual import Dual, attach
 from ..engine.recorded import Recorded, recorded
 from ..engine.tape import kept, pull_custom, pull_part
-from ..engine.traced import TracedArray, buffer, spec_of
+from ..engine.traced import SLOT, TracedArray, buffer, spec_of
 from ..engine.tree import flatten
 from ..transforms.forward import jvp
 from ..transforms.reverse import vjp
 
-__all__ = ["Derivatives", "is_staged", "top_of"]
+__all__ = ["Derivatives", "Written", "is_staged", "top_of", "without_writes"]
+
+
+class Written(Exception):
+    """A function writes into an argument, which its derivative as a program would not show."""
+
+
+def without_writes(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of values; it raises `Written` where it writes into one that is tracked."""
+
+    def of_values(*values: Any) -> Any:
+        before = [_state(v) for v in values]
+        out = f(*values)
+        for old, v in zip(before, values, strict=True):
+            if any(a is not b for a, b in zip(old, _state(v), strict=True)):
+                raise Written
+        return out
+
+    return of_values
+
+
+def _state(v: Any) -> tuple:
+    return (SLOT.__get__(v), v.tangent) if isinstance(v, TracedArray) else ()
 
 
 def top_of(values: Sequence[Any]) -> TracedArray | None:
@@ -50,6 +72,8 @@ class Derivatives:
         self.function = function
         self.compiled = compiled
         self._made: dict[Any, Any] = {}
+        #: whether the function writes into its arguments, and so runs as it is
+        self.writes = False
 
     def _compiled(self, key: Any, function: Callable[..., Any]) -> Any:
         if key not in self._made:
@@ -81,11 +105,16 @@ class Derivatives:
 
     def under(self, values: Sequence[Any], top: TracedArray) -> Any:
         """The result for values of which some belong to levels; NotImplemented to run it as is."""
+        if self.writes:
+            return NotImplemented
         values, top = [general(v) for v in values], general(top)
-        if type(top) is Dual:
-            return self._dual(values, top.level)
-        if type(top) is Recorded:
-            return self._recorded(values, top.level)
+        try:
+            if type(top) is Dual:
+                return self._dual(values, top.level)
+            if type(top) is Recorded:
+                return self._recorded(values, top.level)
+        except Written:
+            self.writes = True
         return NotImplemented
 
     def _dual(self, values: Sequence[Any], level: Any) -> Any:

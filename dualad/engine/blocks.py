@@ -144,7 +144,9 @@ def blockwise_pull(
         "        sums = lend(shape)",
         "    elif type(s) is not ndarray or s.shape != shape or s.dtype is not F64: return None",
         "    else:",
-        "        sums = s if is_free(s, getrefcount(s)) else lend(shape)",
+        # Written through a reshape, which of an array in another order would be a copy.
+        "        free = is_free(s, getrefcount(s)) and s.flags.c_contiguous",
+        "        sums = s if free else lend(shape)",
         "        s = s.reshape(frame)",
         "    cut = sums.reshape(frame)",
         f"    {', '.join('whole_' + a for a in blocked)}, = whole",

@@ -25,6 +25,7 @@ __all__ = [
     "large_copy",
     "large_product",
     "large_result",
+    "originals",
     "workspace",
     "zeros",
 ]
@@ -122,6 +123,18 @@ POOL = Pool()
 def has_own_memory(array: np.ndarray) -> bool:
     """Whether an array is no view of another one."""
     return array.base is None or isinstance(array.base, _Loan)
+
+
+class _Originals(threading.local):
+    """For the copies that recorded operations keep of constants, what they are copies of.
+
+    It is None but while a function is traced, by the thread that traces it.
+    """
+
+    known: dict[int, tuple[np.ndarray, np.ndarray]] | None = None
+
+
+originals = _Originals()
 
 
 def large_copy(array: np.ndarray) -> np.ndarray:

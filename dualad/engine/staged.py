@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .guard import is_quiet
+from .guard import error_state
 from .level import Level
 from .primitive import Elementwise, Linear, Opaque
 from .traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, name_of
@@ -92,6 +92,11 @@ class Guard(NamedTuple):
 class Untraceable(Exception):
     """What keeps a function from being written down as a program."""
 
+    def __init__(self, why: str, always: bool = False):
+        super().__init__(why)
+        #: whether it does so whenever the function is called
+        self.always = always
+
 
 class Staged(TracedArray):
     """A value on the tape of a staging level: `tangent` is its variable."""
@@ -152,7 +157,10 @@ class Staged(TracedArray):
         return self.tell("index", concrete(self).__index__())
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array(self.primal, dtype)
+        array = np.array(self.primal, dtype)
+        if not copy:
+            array.flags.writeable = False  # the function would write into the value itself
+        return array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" and not kwargs and UFUNC_METHODS[ufunc, method] is None:
@@ -162,6 +170,9 @@ class Staged(TracedArray):
 
     def __reduce__(self) -> Any:
         return self.primal.__reduce__()
+
+    def __repr__(self) -> str:
+        return repr(self.primal if self.level.is_open else concrete(self))
 
 
 def concrete(x: Staged) -> Any:
@@ -230,10 +241,15 @@ class Constants:
     a copy of it is kept where the function itself writes into it while it runs.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_quiet", "_state", "copies")
 
     def __init__(self) -> None:
+        #: NumPy's error state where the trace began, and others with what they mean
+        self._state = (error_state(), np.geterr())
+        self._quiet: tuple[Any, bool] = (self._state[0], False)
         self._known: dict[int, list[tuple[Constant, np.ndarray]]] = {}
+        #: copies that derivative rules keep of arrays, and these
+        self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def constant(self, array: np.ndarray) -> Any:
         """The array as an operand of a step, as it is now."""
@@ -244,12 +260,52 @@ class Constants:
             known.append((Constant(array), array.copy()))
         return known[-1][0]
 
+    def is_quiet(self) -> bool:
+        """Whether NumPy gives fewer warnings here than where the trace began."""
+        state = error_state()
+        if state is not self._quiet[0]:
+            self._quiet = (state, self._decide())
+        return self._quiet[1]
+
+    def _decide(self) -> bool:
+        now = np.geterr()
+        if error_state() is self._state[0] or now == self._state[1]:
+            return False
+        if not {"raise", "call", "log", "print"}.isdisjoint(now.values()):
+            raise Untraceable("it tells NumPy itself what to do at an error (np.errstate)", True)
+        return "ignore" in now.values()
+
     def close(self) -> None:
         """Decide for each constant, at the end of the trace, what the program reads."""
         for versions in self._known.values():
             for constant, copy in versions:
                 changed = len(versions) > 1 or not _same(constant.array, copy)
-                constant.value = copy if changed else constant.array
+                constant.value = copy if changed else self._original(constant.array)
+
+    def _original(self, array: np.ndarray) -> np.ndarray:
+        """What an array, or the one that it is a view of, was copied from, if it is that still."""
+        root = array
+        while isinstance(root.base, np.ndarray) and id(root) not in self.copies:
+            root = root.base
+        copy, original = self.copies.get(id(root), (None, None))
+        if copy is None or original is None or copy.strides != original.strides:
+            return array
+        if not _same(copy, original):
+            return array
+        if array is copy:
+            return original
+        start = _address(array) - _address(copy)
+        low, high = np.lib.array_utils.byte_bounds(copy)
+        first, last = np.lib.array_utils.byte_bounds(array)
+        whole = original.flags.c_contiguous or original.flags.f_contiguous
+        if not whole or first < low or last > high or array.dtype != original.dtype:
+            return array
+        flat = original.T if not original.flags.c_contiguous else original
+        return np.ndarray(array.shape, array.dtype, flat, start, array.strides)
+
+
+def _address(a: np.ndarray) -> int:
+    return a.__array_interface__["data"][0]
 
 
 class Constant:
@@ -298,7 +354,9 @@ def record(
         result = Variable(_checked(out, primitive), k)
         plain = isinstance(primitive, Elementwise)  # the result is in new memory
         shared = () if plain else _sharing(operands, values, (out,))
-        tape.append(Operation(primitive, operands, params, (result,), True, is_quiet(), shared))
+        tape.append(
+            Operation(primitive, operands, params, (result,), True, level.pool.is_quiet(), shared)
+        )
         if not plain and result.is_array and decides_shape(primitive):
             tape.append(Guard(result, "shape", result.shape, caller()))
         return staged(level, out, result)
@@ -306,7 +364,9 @@ def record(
         [Variable(_checked(o, primitive), k + j / len(out)) for j, o in enumerate(out)]
     )
     shared = _sharing(operands, values, out)
-    tape.append(Operation(primitive, operands, params, results, False, is_quiet(), shared))
+    tape.append(
+        Operation(primitive, operands, params, results, False, level.pool.is_quiet(), shared)
+    )
     if decides_shape(primitive):
         tape += [Guard(r, "shape", r.shape, caller()) for r in results if r.is_array]
     made = [staged(level, o, r) for o, r in zip(out, results, strict=True)]

@@ -23,7 +23,7 @@ import numpy as np
 
 from .blocks import added, blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
-from .memory import LARGE, large_copy, zeros
+from .memory import LARGE, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
@@ -46,7 +46,12 @@ __all__ = [
 def kept(constant: Any) -> Any:
     """A constant operand as it is now, whatever the user writes into it later."""
     if type(constant) is np.ndarray:
-        return copied(constant) if may_change(constant) else constant
+        if not may_change(constant):
+            return constant
+        copy = copied(constant)
+        if originals.known is not None:
+            originals.known[id(copy)] = copy, constant
+        return copy
     return frozen(constant) if isinstance(constant, TracedArray) else constant
 
 
@@ -121,7 +126,8 @@ def pull_elementwise(
                 continue
             if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
                 s = g[i]
-                total = _product(ct, s, d) if ct.shape == like[k].shape else None
+                alike = ct.shape == like[k].shape and like[k].dtype is d.dtype
+                total = _product(ct, s, d) if alike else None
                 if total is not None:
                     g[i] = total
                     continue

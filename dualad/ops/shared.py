@@ -11,7 +11,6 @@ it is solved by factorisation as ever.
 
 from __future__ import annotations
 
-import functools
 import threading
 import weakref
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.guard import quiet
+from ..engine.memory import large_copy
 from . import lapack
 from .lapack import LU
 from .linalg import above
@@ -82,7 +82,7 @@ def _record(a: np.ndarray) -> _Known:
     if found is not None and not is_transposed:
         return found
     record = _Known(_likeness(a))
-    if np.isfinite(record.likeness[0]).all():
+    if np.isfinite(a).all():
         known = [record]
         _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
     return record
@@ -116,24 +116,19 @@ def inverse_known(a: np.ndarray) -> np.ndarray | None:
 
 
 def _likeness(a: np.ndarray) -> tuple:
-    """The product of a matrix with a vector, which a write to it changes, and where it lies.
+    """A copy of a matrix, which no write to it reaches, and where it lies.
 
-    No change goes unseen that is larger than the rounding error of a row.
+    A product with a vector would cost less to keep and to compare, but hides what is changed in
+    an entry that is tiny beside others of its row, where the determinant may hang on it.
     """
-    place = a.__array_interface__["data"]
-    return a @ _probe(a.shape[1], a.dtype), place, a.shape, a.strides, a.dtype
+    return large_copy(a), a.__array_interface__["data"], a.strides, a.dtype
 
 
 def _is_like(a: np.ndarray, likeness: tuple) -> bool:
-    product, *where = likeness
-    if where != [a.__array_interface__["data"], a.shape, a.strides, a.dtype]:
+    copy, *where = likeness
+    if where != [a.__array_interface__["data"], a.strides, a.dtype]:
         return False
-    return np.array_equal(a @ _probe(a.shape[1], a.dtype), product)
-
-
-@functools.lru_cache(maxsize=8)
-def _probe(n: int, dtype: np.dtype) -> np.ndarray:
-    return (1 + np.arange(1, n + 1) * 0.6180339887498949 % 1).astype(dtype)
+    return np.array_equal(a, copy)
 
 
 # --- inverses ------------------------------------------------------------------------------------

@@ -203,3 +203,25 @@ def test_a_large_cotangent_is_added_to_in_place_only_where_nobody_else_holds_it(
     view = g[0][1:]
     add_cotangent(g, 0, more)
     assert view[0] == 2 and g[0][0] == 3
+
+
+def test_a_large_cotangent_in_fortran_order_is_added_to():
+    r = np.random.default_rng(4)
+    x, q, c = r.normal(size=(300, 200)), r.normal(size=(2, 300)), r.normal(size=(200, 300))
+
+    def f(x):
+        y, u, v = q @ np.tanh(x), x.T, x.T  # the sum of what comes back of u and v is by columns
+        return np.sum(y), u, v
+
+    want = np.sum(q, axis=0)[:, None] / np.cosh(x) ** 2 + 3 * c.T
+    for _ in range(3):  # the first time the rule for large arrays is compiled
+        got = dualad.vjp(f, x)[1]((1.0, c, 2 * c))[0]
+        np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [7, N])
+def test_a_cotangent_is_of_the_dtype_of_its_variable_at_any_size(n):
+    x, y = np.full(n, 1.5, np.float32), np.full(n, 0.75)
+    got = dualad.vjp(np.multiply, x, y)[1](np.full(n, 2.0))
+    assert [g.dtype for g in got] == [np.float32, np.float64]
+    np.testing.assert_array_equal(got, [np.full(n, 1.5), np.full(n, 3.0)])

@@ -93,6 +93,23 @@ def test_a_matrix_that_was_written_to_is_another_matrix():
     np.testing.assert_allclose(shared.solve_by(a, a), np.eye(N), atol=1e-13)
 
 
+def test_a_write_is_seen_to_an_entry_that_is_tiny_beside_its_row():
+    a = np.eye(N)
+    a[1:, 0] = 1e18
+    e = np.eye(N)[:, 5:6]
+    solve = lambda a: np.sum(np.linalg.solve(a, e))
+    log_det = lambda a: np.linalg.slogdet(a)[1]
+    for entry in (1.0, 2.0, 2.0 + 2**-51, -4.0):
+        a[5, 5] = entry
+        for f, value, slope in (
+            (log_det, np.log(abs(entry)), 1 / entry),
+            (solve, 1 / entry, -1 / entry**2),
+        ):
+            got, by_entry = dualad.value_and_grad(f)(a)
+            assert got == pytest.approx(value, rel=1e-15)
+            assert by_entry[5, 5] == pytest.approx(slope, rel=1e-15)
+
+
 def test_nothing_is_kept_of_a_matrix_that_is_gone_nor_by_other_threads():
     a = matrix()
     shared.inverse_of(a)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import ArgumentError
 from ...extras import required
 from ..program import Program
 
@@ -23,10 +24,10 @@ MOST = 6000
 def is_available() -> bool:
     """Whether programs can become machine code here."""
     try:
+        from .machine import is_recent
         from .python import is_as_expected
-        from .wrapper import function_of
 
-        return is_as_expected() and function_of is not None
+        return is_recent() and is_as_expected()
     except ImportError:
         return False
 
@@ -61,6 +62,8 @@ def c_function(program: Program, signature: str | None = None) -> Any:
         MissingExtraError: the extra jit is not installed.
     """
     required("llvmlite.ir", "a function of C", "pip install 'dualad[jit]'")
+    if not is_available():
+        raise ArgumentError("this Python or this llvmlite has no native code: see `is_available`")
     from .cfunc import CFunction
 
     return CFunction(program, signature)

@@ -20,9 +20,9 @@ from ...extras import required
 from ..loop import Loop
 from ..program import Program
 from .emitter import F64, INT, POINTER, integer
+from .forms import is_native
 from .kernel import Kernel
 from .machine import address_of, machine
-from .plan import is_native
 
 __all__ = ["CFunction"]
 

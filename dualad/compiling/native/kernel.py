@@ -13,8 +13,9 @@ from ...engine.staged import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
 from .emitter import INT, POINTER, Emitter, Entry, TooLong, integer, kind_of
+from .forms import are_alike, guards_of, operations_of
 from .layouts import contiguous
-from .plan import Plan, are_alike, guards_of, operations_of
+from .plan import Plan
 from .scope import Scope
 from .unrolled import entries_of
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...extras import required
 from .disk import Shelf
 
-__all__ = ["address_of", "binding", "has_fused", "is_known", "machine"]
+__all__ = ["address_of", "binding", "has_fused", "is_known", "is_recent", "machine"]
 
 REMEDY = "pip install 'dualad[jit]'"
 #: From how many characters on a text is one for which LLVM's slower passes take too long.
@@ -19,6 +19,14 @@ LONG = 2_000_000
 def binding() -> Any:
     """llvmlite's interface to LLVM."""
     return required("llvmlite.binding", "compiling to machine code", REMEDY)
+
+
+def is_recent() -> bool:
+    """Whether llvmlite has opaque pointers and LLVM's new passes (from 0.45 on)."""
+    ir = required("llvmlite.ir", "compiling to machine code", REMEDY)
+    return hasattr(binding(), "create_pass_builder") and getattr(
+        ir.PointerType, "is_opaque", False
+    )
 
 
 class Machine:

@@ -1,9 +1,9 @@
-"""Which operations have a native form, what lies in registers, and which loops there are.
+"""What lies in registers, and which loops there are.
 
 Small values are entries in registers, and their operations are unrolled. Operations on larger
 arrays become loops: all elementwise operations and reductions of one shape that do not wait for
 one another share a loop. The plan is a list of levels; a level's loops come first, then what it
-computes in registers.
+moves, then what it computes in registers.
 """
 
 from __future__ import annotations
@@ -11,176 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ...engine.staged import Guard, Operation, Variable
 from ..loop import Loop as Repetition
 from ..program import variables_of
-from .elementwise import can_emit, is_elementwise
-from .emitter import Refused, is_number
+from .elementwise import is_elementwise
+from .forms import INDEXED, REDUCTIONS, VIEWS, WRITES, held, name_of, operations_of
+from .later import levels_where_read
 from .layouts import Layout, contiguous, view_of
 
-__all__ = [
-    "Loop", "Movement", "Plan", "Turns", "are_alike", "guards_of", "is_native", "operations_of",
-]  # fmt: skip
+__all__ = ["Loop", "Movement", "Plan", "Turns"]
 
-REDUCTIONS = {"sum_axes", "max", "min", "all", "any"}
-VIEWS = {"getitem", "reshape", "transpose", "broadcast_to"}
-MOVES = {"concatenate", "stack", "scatter_add", "index_set", "add_at_slice"}
-#: Operations whose index may change from turn to turn, and those that write into an array.
-INDEXED = {"getitem", "scatter_add", "index_set", "add_at_slice"}
-WRITES = {"index_set", "add_at_slice"}
 #: How many entries may be unrolled in all, by the size of the largest value in registers.
 BUDGET = ((64, 500), (32, 1000), (16, 2000), (8, 6000), (4, 30000), (1, 1 << 60))
-#: Up to how many constants of a stream are gathered by code of their own.
-FEW = 32
-#: From how many multiplications on a product is the library's.
-PRODUCT = 1 << 15
-
-
-def name_of(s: Operation) -> str:
-    """A primitive's name; elementwise primitives of one name in different disguises are one."""
-    return s.primitive.name
-
-
-NONE: frozenset[Variable] = frozenset()
-
-
-def is_native(s: Any, numbers: frozenset[Variable] = NONE) -> bool:
-    """Whether a step has a native form; numbers: what an index may hold, in a repetition."""
-    if isinstance(s, Guard):
-        return _is_native_guard(s)
-    if isinstance(s, Repetition):
-        return _is_native_repetition(s)
-    values = [*s.operands, *s.results]
-    if not all(map(_is_value, values)) or len(s.results) != 1:
-        return False
-    if not s.is_single or not all(is_number(r.dtype) for r in s.results):
-        return False
-    name = name_of(s)
-    if any(isinstance(p, Variable) for p in s.params.values()):
-        return False
-    try:
-        if is_elementwise(name):
-            return _is_native_elementwise(s, name)
-        return _is_native_structure(s, name, numbers)
-    except Refused:
-        return False
-
-
-def _is_value(x: Any) -> bool:
-    if type(x) in (bool, int, float):
-        return True
-    if isinstance(x, (np.ndarray, np.generic, Variable)):
-        size = x.size
-        return is_number(x.dtype) and size > 0
-    return False
-
-
-def _is_native_elementwise(s: Operation, name: str) -> bool:
-    if s.params and name not in ("cast",):
-        return False
-    (result,) = s.results
-    return can_emit(name, s.operands, result.dtype)
-
-
-def _is_native_structure(s: Operation, name: str, numbers: frozenset[Variable]) -> bool:
-    (result,) = s.results
-    if name in REDUCTIONS:
-        x = s.operands[0]
-        keeps = s.params.get("keepdims", False)
-        return isinstance(x, Variable) and x.shape != () and not keeps and "axes" in _axes(s)
-    if name in VIEWS | MOVES:
-        held = _held(s.params.values())
-        if not held:
-            return True
-        return name in INDEXED and numbers.issuperset(held) and _is_basic(s.params["index"])
-    if name in ("matmul", "gram"):
-        return _products(s) <= PRODUCT and result.dtype.kind == "f"
-    return False
-
-
-def _axes(s: Operation) -> dict[str, tuple[int, ...]]:
-    """The axes of a reduction, in one form."""
-    axes = s.params.get("axes", s.params.get("axis"))
-    if not isinstance(axes, (tuple, int)):
-        return {}
-    given = axes if isinstance(axes, tuple) else (axes,)
-    return {"axes": tuple(a % len(s.operands[0].shape) for a in given)}
-
-
-def _products(s: Operation) -> int:
-    a, b = s.operands[0], s.operands[-1]
-    if any(x.dtype != s.results[0].dtype for x in (a, b)) or len(a.shape) > 2 < len(b.shape) + 1:
-        return 1 << 60
-    return int(np.prod(s.results[0].shape, dtype=float)) * a.shape[-1]
-
-
-def _held(params: Iterable[Any]) -> list[Variable]:
-    """The variables inside of parameters."""
-    out: list[Variable] = []
-    for p in params:
-        if isinstance(p, (tuple, list)):
-            out += _held(p)
-        elif isinstance(p, slice):
-            out += _held((p.start, p.stop, p.step))
-        elif isinstance(p, Variable):
-            out.append(p)
-    return out
-
-
-def _is_basic(index: Any) -> bool:
-    """Whether variables stand in an index by themselves, beside numbers and slices."""
-    return all(
-        k is None or k is Ellipsis or type(k) in (int, Variable)
-        or (type(k) is slice and not _held([k]))
-        for k in index
-    )  # fmt: skip
-
-
-def _is_native_repetition(s: Repetition) -> bool:
-    inside = [c.inside for c in s.carries] + [t.inside for t in s.streams] + list(s.results)
-    if not all(is_number(v.dtype) and v.size > 0 for v in inside):
-        return False
-    own = {c.inside for c in s.carries if c.inside.shape}
-    taken = [c.update for c in s.carries] + [v for _, v in s.finals]
-    if own.intersection(taken):  # an array that is handed on as it is would be overwritten
-        return False
-    values = [c.initial for c in s.carries] + [v for t in s.streams for v in t.values]
-    numbers = frozenset(t.inside for t in s.streams if all(type(v) is int for v in t.values))
-    return (
-        all(map(_is_value, values))
-        and all(_has_rows(t) for t in s.streams)
-        and all(is_native(step, numbers) for step in s.body)
-    )
-
-
-def _has_rows(stream: Any) -> bool:
-    """Whether the values of a stream are numbers, or arrays that are read one after the other."""
-    values = [v for v in stream.values if type(v) is not Variable]
-    arrays = [v for v in values if isinstance(v, np.ndarray)]
-    if len(arrays) < FEW:
-        return len(values) < FEW or len(values) == len(stream.values)
-    return len(arrays) == len(stream.values) and are_alike(arrays)
-
-
-def are_alike(arrays: list[np.ndarray]) -> bool:
-    """Whether arrays have one shape and dtype and lie in C order."""
-    first = arrays[0]
-    return all(
-        a.shape == first.shape and a.dtype == first.dtype and a.flags.c_contiguous for a in arrays
-    )
-
-
-def _is_native_guard(g: Guard) -> bool:
-    v = g.variable
-    if not is_number(v.dtype) or v.size == 0:
-        return False
-    if g.question == "has_nan":
-        return True
-    if g.question in ("int", "index") and v.dtype.kind == "f":
-        return False
-    return v.size == 1 and g.question in ("bool", "int", "index", "float", "value")
 
 
 class Loop:
@@ -245,11 +87,19 @@ class Plan:
         limit: int | None = None,
         layouts: dict[Variable, Layout] | None = None,
         owned: Iterable[Variable] = (),
+        later: dict[Variable, int] | None = None,
     ):
-        steps = list(steps)
+        steps, inputs, asked, owned = list(steps), list(inputs), list(asked), list(owned)
         self.limit = _limit(steps) if limit is None else limit
+        if later is None:
+            first = Plan(steps, inputs, asked, self.limit, layouts, owned, {})
+            later = levels_where_read(steps, first)
+        #: levels that are not the first possible ones
+        self.later = later
         #: for what comes out of a loop, and for what is computed in registers: its level
         self.level: dict[Variable, int] = dict.fromkeys(inputs, -1)
+        #: by the identity of a step
+        self.level_of: dict[int, int] = {}
         self.loops: dict[tuple[int, tuple[int, ...]], Loop] = {}
         self.moves: dict[int, list[Movement | Turns]] = {}
         self.registers: dict[int, list[Operation | Guard]] = {}
@@ -261,7 +111,6 @@ class Plan:
         self.stored: dict[Variable, None] = {}
         #: from which level on nobody reads the memory of a variable any more
         self.free: dict[Variable, int] = {}
-        asked = list(asked)
         self.last = {v: k for k, s in enumerate(steps) for v in variables_of(s)}
         self.last.update(dict.fromkeys(asked, len(steps)))
         #: arrays that belong to this plan, so that it may write into them
@@ -313,7 +162,7 @@ class Plan:
             return
         (result,) = s.results
         name = name_of(s)
-        if name in INDEXED and _held(s.params.values()):
+        if name in INDEXED and held(s.params.values()):
             self._moved(s)
             return
         if name in VIEWS and self._is_view(s, result):
@@ -332,7 +181,7 @@ class Plan:
         level = max([self._level(x) for x in s.operands], default=-1)
         for x in s.operands:
             self._need(x, level)
-        self.level[s.results[0]] = level
+        self.level[s.results[0]] = self.level_of[id(s)] = level
         self.registers.setdefault(level, []).append(s)
 
     def _in_loop(
@@ -343,6 +192,8 @@ class Plan:
         for x in operands:
             joins = type(x) is Variable and self.member.get(x, (0, None))[1] == shape
             level = max(level, self._level(x) + (0 if joins else 1))
+        level = max(level, self.later.get(result, 0)) if result is not None else level
+        self.level_of[id(s)] = level
         key = (level, shape)
         for x in operands:
             if type(x) is not Variable or self.member.get(x) != key:
@@ -356,7 +207,7 @@ class Plan:
                 self.layout[r] = contiguous(r, r.shape)
 
     def _moved(self, s: Operation) -> None:
-        read = [*s.operands, *_held(s.params.values())]
+        read = [*s.operands, *held(s.params.values())]
         level = max([self._level(x) + 1 for x in read], default=0)
         (result,) = s.results
         base = self._overwritten(s)
@@ -368,7 +219,7 @@ class Plan:
             self.own.add(result)
         for x in s.operands:
             self._need(x, level)
-        self.level[result] = level
+        self.level[result] = self.level_of[id(s)] = level
         self.moves.setdefault(level, []).append(Movement(s))
 
     def _overwritten(self, s: Operation) -> Variable | None:
@@ -394,6 +245,7 @@ class Plan:
         for x in read:
             self._need(x, level)
         turns = Turns(s, self)
+        self.level_of[id(s)] = level
         for row, saved in zip(turns.saved, s.saves, strict=True):
             size = saved.inside.size
             for t, v in enumerate(saved.outside):
@@ -408,6 +260,7 @@ class Plan:
 
     def _place_guard(self, g: Guard) -> None:
         if self.is_small(g.variable):
+            self.level_of[id(g)] = self._level(g.variable)
             self.registers.setdefault(self._level(g.variable), []).append(g)
         else:
             self._in_loop(g, g.variable.shape, None)
@@ -457,25 +310,3 @@ def _limit(steps: list[Any]) -> int:
         if sum(n for n in sizes if n <= limit) <= budget:
             return limit
     return 1
-
-
-def operations_of(steps: Iterable[Any]) -> list[Operation]:
-    """The operations of steps, those inside of repetitions too."""
-    found: list[Operation] = []
-    for s in steps:
-        if isinstance(s, Repetition):
-            found += operations_of(s.body)
-        elif not isinstance(s, Guard):
-            found.append(s)
-    return found
-
-
-def guards_of(steps: Iterable[Any]) -> list[Guard]:
-    """The guards of steps, those inside of repetitions too."""
-    found: list[Guard] = []
-    for s in steps:
-        if isinstance(s, Repetition):
-            found += guards_of(s.body)
-        elif isinstance(s, Guard):
-            found.append(s)
-    return found

@@ -12,7 +12,7 @@ from ...engine.tree import LEAF_TREE
 from ..loop import Loop
 from ..numpy_source import Failed, NumpySource
 from ..program import Output, Program, variables_of
-from .plan import VIEWS, is_native
+from .forms import VIEWS, is_native
 from .slopes import with_slopes
 from .wrapper import function_of
 

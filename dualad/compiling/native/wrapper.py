@@ -17,9 +17,9 @@ from ..numpy_source import Failed
 from ..program import Program
 from . import python
 from .emitter import INT, POINTER, integer, kind_of
+from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
-from .plan import operations_of
 
 __all__ = ["function_of"]
 

@@ -12,5 +12,12 @@ from .constants import private_arrays
 from .dead_code import without_dead_code
 from .parts import simplified
 from .repetition import without_repetition
+from .writes_last import writes_last
 
-__all__ = ["private_arrays", "simplified", "without_dead_code", "without_repetition"]
+__all__ = [
+    "private_arrays",
+    "simplified",
+    "without_dead_code",
+    "without_repetition",
+    "writes_last",
+]

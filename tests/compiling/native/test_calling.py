@@ -211,3 +211,10 @@ def test_errors_fall_back_to_numpy_unless_tests_ask(monkeypatch):
         native_function(program)
     monkeypatch.delenv("DUALAD_NATIVE_STRICT")
     assert native_function(program) is None
+
+
+@pytest.mark.parametrize("missing", ["machine.is_recent", "python.is_as_expected"])
+def test_where_native_code_is_not_safe_there_is_none(monkeypatch, missing):
+    program, _ = program_of(lambda x: np.sin(x) * x, np.ones(3))
+    monkeypatch.setattr(f"dualad.compiling.native.{missing}", lambda: False)
+    assert native_function(program) is None
