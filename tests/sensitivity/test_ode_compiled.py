@@ -152,3 +152,19 @@ def test_by_itself_it_makes_programs_of_long_runs(monkeypatch):
     plain = ds.ode(chain, [1.0, 0.0], P, (0.0, 3.0), compile=False, **LONG)
     assert len(made) == 1 and made[0] is not None
     np.testing.assert_allclose(found.S, plain.S, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("mass", [None, np.array([[2.0]]), lambda p: np.array([[2.0 * RATES[0]]])])
+@pytest.mark.parametrize("order", [1, 2])
+def test_by_itself_it_looks_into_functions_that_ode_wraps(order, mass, monkeypatch):
+    made = []
+    original = AutomaticCallbacks.if_safe
+    monkeypatch.setattr(AutomaticCallbacks, "if_safe", lambda self: made.append(original(self)))
+    ask = {"order": order, "mass": mass, **LONG}
+    ds.ode(lambda t, y, p: [-RATES[0] * p.a * y[0]], [1.0], {"a": 1.3}, (0.0, 9.0), **ask)
+    assert made == [None]
+    ds.ode(lambda t, y, p: [-RATE * p.a * y[0]], [1.0], {"a": 1.3}, (0.0, 9.0), **ask)
+    assert (made[1] is None) == callable(mass)
+
+
+RATES = [1.0]

@@ -97,8 +97,7 @@ class CompiledCallbacks(Callbacks):
         super().__init__(model, wrt, scales)
         self.q = np.array(self.values)
         # Machine code would be made anew for each integration, for as long as a short one takes.
-        watched = (model.rhs, *model.integrals.values())
-        self.program: Any = Compiled(self.together, backend="numpy", watched=watched)
+        self.program: Any = Compiled(self.together, backend="numpy", watched=model.written)
 
     def together(self, t: Any, y: Any, q: Any, dy: Any, dq: Any) -> Any:
         """f, and its derivatives along the directions (dy, dq)."""
@@ -157,7 +156,7 @@ class AutomaticCallbacks(CompiledCallbacks):
         from ...compiling.compiled import Compiled
         from ...compiling.visible import Visible
 
-        functions = (self.model.rhs, *self.model.integrals.values())
+        functions = self.model.written
         self.visible = Visible(*functions)
         if self.visible.why is not None:
             return None

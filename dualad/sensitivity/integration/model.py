@@ -56,6 +56,7 @@ class Model:
         parameters: the values of all parameters.
         states: the names of the states.
         integrals: the integrands, by name.
+        written: the functions that rhs is made of, where it is not the user's own.
     """
 
     def __init__(
@@ -64,9 +65,12 @@ class Model:
         parameters: Parameters,
         states: tuple[str, ...],
         integrals: Mapping[str, Callable[..., Any]] | None = None,
+        written: tuple[Callable[..., Any], ...] = (),
     ):
         self.rhs, self.parameters, self.states = rhs, parameters, states
         self.integrals = dict(integrals or {})
+        #: all functions of the user that are read
+        self.written = (*(written or (rhs,)), *self.integrals.values())
         self.rows = (*states, *self.integrals)
         self.fixed = dict(parameters)
         self.name = getattr(rhs, "__name__", type(rhs).__name__)

@@ -120,7 +120,7 @@ def ode(
             (`dualad.compile`, whose rules rhs has to keep: it depends on its arguments). It costs
             some milliseconds, and then makes them several times faster. "auto" does so in long
             integrations, of a rhs that can be seen to keep the rules: it reads no list, dict or
-            other object that may change inside.
+            other object that may change inside, is a plain function, and asks for no types.
         dense_output: keep the interpolant, for `TimeSensitivities.at`.
         max_step, first_step: the longest and the first step.
         max_steps: after so many steps the integration fails.
@@ -175,7 +175,8 @@ def ode(
             initial_state(y0, parameters, names)[0],
             consistent_events(slopes, happening),
         )
-    model = Model(slopes, parameters, names, rates)
+    written = (rhs, mass) if callable(mass) else (rhs,)
+    model = Model(slopes, parameters, names, rates, written)
     sensitivity_atol(sens_atol, tolerance, chosen, scale, model.rows)
     problem = InitialValueProblem(
         model, y0 if callable(y0) else start, start, ends, times, chosen, scale, rtol, tolerance,

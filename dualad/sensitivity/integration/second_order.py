@@ -135,8 +135,9 @@ def first_order_problem(
     above = sensitivity_atol(
         problem.sens_atol, problem.atol, problem.chosen, problem.scales, problem.model.rows
     )
+    model = Model(first, problem.model.parameters, first.states, written=problem.model.written)
     lifted = replace(
-        problem, model=Model(first, problem.model.parameters, first.states), y0=first.start,
+        problem, model=model, y0=first.start,
         start=first.start(problem.model.parameters),
         atol=np.concatenate([problem.atol, np.reshape(above, -1)]), sens_atol=None,
         events=tuple((name, lifted_event(name, event, first)) for name, event in problem.events),
