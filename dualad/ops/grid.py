@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitive import Opaque
-from ..engine.traced import raw
+from ..engine.traced import TracedArray, raw
 from .constants import plain
 from .products import array_of
 from .reduce import prepared
@@ -110,15 +110,23 @@ def _gradient(f: Any, h: Any, axis: int, edge_order: int) -> Any:
     step = np.broadcast_to(h, (n - 1,)) if h.ndim == 0 else h[1:] - h[:-1]
     first, last = _edges(at, step, edge_order)
     column = np.reshape(step, (-1, *(1,) * (f.ndim - axis - 1)))
-    slopes = (f[along(axis, slice(1, None))] - f[along(axis, slice(None, -1))]) / column
-    low, high = along(axis, slice(None, -1)), along(axis, slice(1, None))
-    if h.ndim == 0:
-        inner = (slopes[low] + slopes[high]) / 2.0
+    if _is_even(h, step):  # the middle value has no weight, also where it is NaN
+        far = f[along(axis, slice(2, None))] - f[along(axis, slice(None, -2))]
+        inner = far / (2.0 * (h if h.ndim == 0 else step[0]))
     else:
+        slopes = (f[along(axis, slice(1, None))] - f[along(axis, slice(None, -1))]) / column
+        low, high = along(axis, slice(None, -1)), along(axis, slice(1, None))
         before, after = column[:-1], column[1:]
         inner = (slopes[low] * after + slopes[high] * before) / (before + after)
     out = np.concatenate([first, inner, last], axis)
     return out if out.dtype == f.dtype else out.astype(f.dtype)
+
+
+def _is_even(h: Any, step: Any) -> bool:
+    """Whether all steps are one number, or equal numbers without a derivative."""
+    if h.ndim == 0:
+        return True
+    return not isinstance(step, TracedArray) and bool(np.all(step == step[0]))
 
 
 def _edges(at: Any, step: Any, edge_order: int) -> tuple[Any, Any]:

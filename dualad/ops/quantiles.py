@@ -125,7 +125,9 @@ def _checked(a: Any, q: Any, method: str, weights: Any) -> tuple[Any, Any]:
 def _finish(result: Any, rest: tuple, q: Any, kept: tuple, keepdims: bool, out: Any) -> Any:
     """(..., m) as the axes of q followed by those that are left."""
     result = np.reshape(np.moveaxis(result, -1, 0), q.shape + (kept if keepdims else rest))
-    return result if out is None else store(out, result)
+    if out is not None:
+        return store(out, result)
+    return result if result.shape else result[()]  # NumPy gives a scalar
 
 
 def _where_any(bad: Any, result: Any) -> Any:

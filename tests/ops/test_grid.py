@@ -169,3 +169,15 @@ def test_the_period_of_unwrapping_counts_as_often_as_it_is_added():
     turns = (f(p, 3.0) - p) / 3.0
     value, tangent = dualad.jvp(f, (p, 3.0), (t, 1.0))
     close((value, tangent), (f(p, 3.0), np.rint(turns)))
+
+
+@pytest.mark.parametrize("spacing", [(), (0.5,), (np.arange(6) * 0.5,)])
+def test_gradient_of_even_steps_gives_the_middle_value_no_weight(spacing):
+    x = np.array([1.0, np.nan, 3.0, 4.0, np.inf, 16.0])
+    h = 0.5 if spacing else 1.0
+    with np.errstate(invalid="ignore"):
+        value, tangent = dualad.jvp(
+            lambda x: np.gradient(x, *spacing), (x,), (np.arange(6.0) ** 2,)
+        )
+        np.testing.assert_array_equal(value, np.gradient(x, *spacing))
+    np.testing.assert_allclose(tangent, np.array([1.0, 2.0, 4.0, 6.0, 8.0, 9.0]) / h, rtol=1e-15)

@@ -217,3 +217,11 @@ def test_out_takes_the_result():
 def test_of_a_batch_of_one():
     x = like(np.zeros((1, 4)))
     same(dualad.vmap(np.median)(x), np.median(x, axis=1))
+
+
+@pytest.mark.parametrize("f", [np.median, lambda x: np.quantile(x, 0.3), np.nanmedian])
+def test_one_quantile_is_a_scalar(f):
+    x = np.array([3.0, 1.0, 2.0])
+    value, tangent = dualad.jvp(f, (x,), (x,))
+    assert type(value) is type(tangent) is np.float64
+    assert value == tangent == f(x)  # homogeneous of degree one
