@@ -38,9 +38,9 @@ peer did.
 The same jobs as programs of `dualad.compile` ([compiling](compile.md)): on NumPy alone, and as
 machine code with the extra `jit`. Here the peers are all of them, those that compile among them:
 JAX with `jit`, `torch.compile`, CasADi. dualad is {fused_summary}.
-Compiled loops of thousands of steps are left out for JAX, whose compiler takes minutes for them. The
-rows of `logdet_solve_200` flatter: a benchmark repeats its arguments, and a program, whose workspace
-stays where it was, finds the factors of the last call.
+Compiled loops of thousands of steps are left out for JAX, whose compiler takes minutes for them.
+The rows of `logdet_solve_200` flatter: a benchmark repeats its arguments, and a program, whose
+workspace stays where it was, finds the factors of the last call.
 
 {fused}
 

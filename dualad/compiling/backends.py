@@ -25,19 +25,19 @@ def checked(backend: str) -> str:
     if backend not in BACKENDS:
         raise ArgumentError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}")
     if backend == "numba":
-        required("numba", "dualad.compile(backend='numba')", "pip install 'dualad[jit]'")
+        required("llvmlite", "dualad.compile(backend='numba')", "pip install 'dualad[jit]'")
     return backend
 
 
 @functools.cache
-def has_numba() -> bool:
-    """Whether numba is installed."""
-    return importlib.util.find_spec("numba") is not None
+def has_llvm() -> bool:
+    """Whether numba's LLVM is installed."""
+    return importlib.util.find_spec("llvmlite") is not None
 
 
 def is_native(backend: str) -> bool:
     """Whether programs become machine code where that pays."""
-    return backend == "numba" or (backend == "auto" and has_numba())
+    return backend == "numba" or (backend == "auto" and has_llvm())
 
 
 def prefers_loops(program: Program, backend: str) -> bool:
