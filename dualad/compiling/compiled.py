@@ -96,28 +96,26 @@ class Compiled:
         if captured is not None and captured.changed() is not None:
             self._forget(captured)
         paths = self._cache.get(call.key)
-        if paths is not None and paths.given is not None and paths.given.changed() is not None:
-            self._cache.pop(call.key, None)
-            self._count_change(paths.given.changed(), "of an object that it is given,")
-            paths = None
+        if paths is not None and paths.given is not None:
+            name = paths.given.changed()
+            if name is not None:
+                self._cache.pop(call.key, None)
+                self._count_change(name, "of an object that it is given,")
+                paths = None
         if paths is None:
             paths = self._new(call.key)
-        elif paths.refused is None and not paths.overlaps(call.values):
-            try:
-                path, out = paths.run(call.values)
-            except Exception:
-                path, out = None, Exception  # the error is the function's own
-            if out is Exception:
-                return self.function(*args, **kwargs)
-            if path is not None:
-                if paths.match is not None:
-                    self._hot = paths
-                return path.finish(out)
-            if not paths.may_grow(out):
-                self._warn(paths.refused)
-        if paths.refused is not None or self._refused is not None:
+        if paths.refused is not None or self._refused is not None or paths.overlaps(call.values):
             return self.function(*args, **kwargs)
-        if paths.overlaps(call.values):
+        try:
+            path, out = paths.run(call.values)
+        except Exception:
+            return self.function(*args, **kwargs)  # the error is the function's own
+        if path is not None:
+            if paths.match is not None:
+                self._hot = paths
+            return path.finish(out)
+        if not paths.may_grow(out):
+            self._warn(paths.refused)
             return self.function(*args, **kwargs)
         return self._run_and_trace(call, paths, args, kwargs)
 

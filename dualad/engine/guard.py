@@ -20,7 +20,6 @@ __all__ = [
     "either_zero_wins_raw",
     "has_nan",
     "ignore",
-    "is_quiet",
     "quiet",
     "restore",
     "zero_wins_raw",
@@ -32,8 +31,6 @@ float64 = np.float64
 ignore: Callable[[], Any]
 #: An object that is another one where NumPy's error state is.
 error_state: Callable[[], Any]
-#: The last state that `is_quiet` was asked about, and its answer.
-_asked: list[Any] = [None, False]
 restore: Callable[[Any], Any]
 
 try:
@@ -47,14 +44,6 @@ else:
     ignore = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
     restore = _extobj_contextvar.reset
     error_state = _extobj_contextvar.get
-
-
-def is_quiet() -> bool:
-    """Whether NumPy gives no warnings here."""
-    state = error_state()
-    if state is not _asked[0]:
-        _asked[:] = state, set(np.geterr().values()) == {"ignore"}
-    return _asked[1]
 
 
 def quiet() -> Any:

@@ -8,7 +8,6 @@ look at the value is a guard too, that it is what it was; so nothing is ever use
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from .guard import error_state
 from .level import Level
 from .primitive import Elementwise, Linear, Opaque
 from .traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, name_of
+from .watch import users_frame
 
 __all__ = [
     "Constants",
@@ -401,13 +401,6 @@ def _sharing(operands: tuple, values: tuple, outs: tuple) -> tuple[Variable, ...
 
 
 def caller() -> str:
-    """File and line of the innermost code outside of the package."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == ROOT:
-        frame = frame.f_back  # type: ignore[assignment]
-    if frame is None:
-        return "unknown"
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-ROOT = __name__.partition(".")[0]
+    """File and line of the user's code that asks."""
+    frame = users_frame()
+    return "unknown" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

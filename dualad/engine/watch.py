@@ -54,12 +54,18 @@ class Place(NamedTuple):
 
 def here(operation: str) -> Place:
     """The operation on the innermost line that is not of this library or of NumPy."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_between(frame):
-        frame = frame.f_back
+    frame = users_frame()
     if frame is None:
         return Place(operation)
     return Place(operation, frame.f_code.co_filename, frame.f_lineno)
+
+
+def users_frame() -> FrameType | None:
+    """The innermost frame that is not of this library or of NumPy."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_between(frame):
+        frame = frame.f_back
+    return frame
 
 
 def _is_between(frame: FrameType) -> bool:

@@ -64,23 +64,20 @@ class Writer:
             return f"F({', '.join('xy'[: self.arity])})"
         return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
 
+    def summed_up(self, total: str) -> list[str]:
+        """Lines that compute the tangent t, without warnings where a slope may be infinite."""
+        if not self.p.singular:
+            return [f"t = {total}"]
+        return ["token = ignore()", "try:", f"    t = {total}", "finally:", "    restore(token)"]
+
     def dual(self, active: str, pad: str) -> list[str]:
         """Body that makes the dual of `out` from primals x, y and the operands u, v."""
         tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
         live = [a for a in active if self.formulas["xy".index(a)] != "0"]
         total = summed([(tangents[a], self.formulas["xy".index(a)]) for a in live])
         owner = "u" if "x" in active else "v"
-        lines = [*self.blocks(active, total), f"out = {self.call}"]
-        if not self.p.singular:
-            lines += [f"t = {total}"]
-        else:
-            lines += [
-                "token = ignore()",
-                "try:",
-                f"    t = {total}",
-                "finally:",
-                "    restore(token)",
-            ]
+        lines = [*self.blocks(active, total), f"out = {self.call}", *self.summed_up(total)]
+        if self.p.singular:
             args = ", ".join("xy"[: self.arity])
             given = ", ".join(tangents[a] if a in active else "None" for a in "xy"[: self.arity])
             lines += [
@@ -134,17 +131,9 @@ class Writer:
                 for a in live
             ),
         ]
+        lines += self.summed_up(total)
         if self.p.singular:
-            lines += [
-                "token = ignore()",
-                "try:",
-                f"    t = {total}",
-                "finally:",
-                "    restore(token)",
-                f"if has_nan(t): {finish}",
-            ]
-        else:
-            lines += [f"t = {total}"]
+            lines.append(f"if has_nan(t): {finish}")
         plain = "t.dtype is F64 is out.dtype"
         if not self.spans(live):
             plain = f"t.shape[1:] == out.shape and {plain}"

@@ -185,7 +185,7 @@ class _Writer:
         model = roller.steps[at[0]]
         results: tuple[Variable, ...] = ()
         if isinstance(model, Operation):
-            results = tuple([_copy(r) for r in model.results])
+            results = tuple([r.another() for r in model.results])
             for j, r in enumerate(results):
                 self.inside[q, j] = r
         self.body.append(rebuilt(model, values, results))
@@ -213,7 +213,7 @@ class _Writer:
         if known is not None:
             return known
         model = self.roller.steps[self.run.start + place[0]].results[place[1]]
-        v = _copy(model)
+        v = model.another()
         if lag > 1:
             before = self._carry(lag - 1, place, initial[1:])
             self.pending.append((key, v, initial[0], (-1, 0)))
@@ -250,12 +250,5 @@ class _Writer:
         )
 
 
-def _copy(v: Variable) -> Variable:
-    new = object.__new__(Variable)
-    for slot in Variable.__slots__:
-        setattr(new, slot, getattr(v, slot))
-    return new
-
-
 def _variable_like(x: Any) -> Variable:
-    return _copy(x) if type(x) is Variable else Variable(x, -1)
+    return x.another() if type(x) is Variable else Variable(x, -1)
