@@ -228,8 +228,8 @@ SAMPLES |= {
     "plus_transpose": [Sample(real(3, 3)), Sample(real(2, 3, 3))],
     "hermitian": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
     "folded": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
-    "cholesky_tangent": [Sample(real(3, 3), factor=np.tril(STACK[0]))],
-    "cholesky_cotangent": [Sample(real(3, 3), factor=np.tril(STACK[0]))],
+    "cholesky_tangent": [Sample(real(3, 3), np.tril(STACK[0]))],
+    "cholesky_cotangent": [Sample(real(3, 3), np.tril(STACK[0]))],
     "resolvent": [
         Sample(STACK[0], np.array([0.1, 0.5, 2.0]), real(3, 3), complex=False),
         Sample(STACK, real(2, 3) + [0.0, 2.0, 4.0], real(2, 3, 3), complex=False),

@@ -1,9 +1,9 @@
-"""LU factors of the LAPACK that NumPy brings with it.
+"""The LAPACK that NumPy brings with it: factors, and triangular matrices.
 
 np.linalg keeps its factors to itself, so that a value and its derivatives would factorise one
-matrix several times. The routines that it calls are in a library that is loaded with NumPy; where
-that has the names of NumPy's own wheels, whose integers have 64 bits, they are called here in the
-same way. Elsewhere there is no factor, and np.linalg does the work again.
+matrix several times, and it knows no triangular systems. The routines are in a library that is
+loaded with NumPy; where that has the names of NumPy's own wheels, whose integers have 64 bits,
+they are called here. Elsewhere there is no factor, and np.linalg does the work again.
 """
 
 from __future__ import annotations
@@ -15,34 +15,35 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import copied
-from .linalg import above
+from ..engine.memory import copied, workspace
+from .linalg import clear_above
 
-__all__ = ["LU", "cholesky", "invert_lower", "inverts"]
+__all__ = ["LU", "cholesky", "invert_lower", "invert_unit_upper", "inverts", "solve_triangle"]
 
 Int = ctypes.c_int64
-#: How many columns of an inverse are made at a time.
-BLOCK = 64
+ONE = ctypes.c_double(1.0)
 
 
 class _Routines:
-    """Factors, systems, both at once, and the inverse."""
+    """Factors, systems, both at once, and triangles: their inverses and systems."""
 
     def __init__(self, library: Any):
         pointer, length = ctypes.c_void_p, ctypes.c_size_t
         self.getrf = library.scipy_dgetrf_64_
         self.getrs = library.scipy_dgetrs_64_
         self.gesv = library.scipy_dgesv_64_
-        self.getri = library.scipy_dgetri_64_
         self.potrf = library.scipy_dpotrf_64_
         self.trtri = library.scipy_dtrtri_64_
+        self.trsv = library.scipy_dtrsv_64_
+        self.trsm = library.scipy_dtrsm_64_
         self.getrf.argtypes, self.getrf.restype = [pointer] * 6, None
         self.gesv.argtypes, self.gesv.restype = [pointer] * 8, None
-        self.getri.argtypes, self.getri.restype = [pointer] * 7, None
         # Fortran passes the lengths of strings last.
         self.potrf.argtypes, self.potrf.restype = [pointer] * 5 + [length], None
         self.trtri.argtypes, self.trtri.restype = [pointer] * 6 + [length] * 2, None
         self.getrs.argtypes, self.getrs.restype = [pointer] * 9 + [length], None
+        self.trsv.argtypes, self.trsv.restype = [pointer] * 8 + [length] * 3, None
+        self.trsm.argtypes, self.trsm.restype = [pointer] * 11 + [length] * 4, None
 
 
 @functools.cache
@@ -72,12 +73,16 @@ def cholesky(a: np.ndarray) -> np.ndarray | None:
     if info.value != 0:
         return None
     factor = copied(columns.T)
-    np.copyto(factor, 0, where=above(a.shape[0]))
+    clear_above(factor)
     return factor
 
 
+# --- triangles -----------------------------------------------------------------------------------
+# What is by rows here is by columns in LAPACK: a lower triangle is an upper one there.
+
+
 def inverts(x: np.ndarray) -> bool:
-    """Whether `invert_lower` can invert blocks of this matrix."""
+    """Whether triangles in blocks of this matrix can be inverted in place."""
     return (
         x.ndim == 2 and x.dtype == np.float64 and x.strides[1] == x.itemsize
         and x.strides[0] % x.itemsize == 0 and _routines() is not None
@@ -86,15 +91,55 @@ def inverts(x: np.ndarray) -> bool:
 
 def invert_lower(x: np.ndarray) -> None:
     """Put its inverse in the place of a lower triangle; what is above the diagonal is not read."""
+    if _inverted(x, b"U", b"N"):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+
+def invert_unit_upper(x: np.ndarray) -> None:
+    """The same of what is above a diagonal of ones, which is not read."""
+    _inverted(x, b"L", b"U")
+
+
+def _inverted(x: np.ndarray, triangle: bytes, diagonal: bytes) -> int:
     routines = _routines()
     assert routines is not None
     n, step, info = Int(x.shape[0]), Int(x.strides[0] // x.itemsize), Int(0)
-    # By columns it is an upper triangle.
     routines.trtri(
-        b"U", b"N", ctypes.byref(n), _address(x), ctypes.byref(step), ctypes.byref(info), 1, 1
-    )
-    if info.value:
-        raise np.linalg.LinAlgError("Singular matrix")
+        triangle, diagonal, ctypes.byref(n), _address(x), ctypes.byref(step),
+        ctypes.byref(info), 1, 1,
+    )  # fmt: skip
+    return info.value
+
+
+def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | None:
+    """The x with a x = b, for a triangular a of float64, by substitution; or None.
+
+    None where a is singular, x is not finite, or nobody substitutes.
+    """
+    routines = _routines()
+    by_rows = a.strides[1] == a.itemsize
+    rows = a if by_rows else a.T
+    if routines is None or not inverts(rows) or not np.diagonal(a).all():
+        return None
+    x = np.array(b, order="C")
+    n, step, k = Int(a.shape[0]), Int(rows.strides[0] // a.itemsize), Int(b.shape[1])
+    triangle = b"U" if lower == by_rows else b"L"
+    if b.shape[1] == 1:
+        routines.trsv(
+            triangle, b"T" if by_rows else b"N", b"N", ctypes.byref(n), _address(rows),
+            ctypes.byref(step), _address(x), ctypes.byref(k), 1, 1, 1,
+        )  # fmt: skip
+    else:
+        # By columns it is x^T a^T = b^T.
+        routines.trsm(
+            b"R", triangle, b"N" if by_rows else b"T", b"N", ctypes.byref(k), ctypes.byref(n),
+            ctypes.byref(ONE), _address(rows), ctypes.byref(step), _address(x), ctypes.byref(k),
+            1, 1, 1, 1,
+        )  # fmt: skip
+    return x if np.isfinite(x).all() else None
+
+
+# --- factors -------------------------------------------------------------------------------------
 
 
 class LU:
@@ -103,7 +148,10 @@ class LU:
     __slots__ = ("columns", "pivots")
 
     def __init__(self, columns: np.ndarray, pivots: np.ndarray):
-        """The factors in one matrix, transposed, and which row was exchanged with which."""
+        """The factors in one matrix, transposed, and which row was exchanged with which.
+
+        So U^T is on and below the diagonal of `columns`, L^T above it.
+        """
         self.columns, self.pivots = columns, pivots
 
     @staticmethod
@@ -146,18 +194,12 @@ class LU:
         )  # fmt: skip
         return np.array(x.T, order="C")
 
-    def inverse(self) -> np.ndarray:
-        """The inverse."""
-        routines = _routines()
-        assert routines is not None
-        x, work = copied(self.columns), np.empty(BLOCK * len(self.pivots))
-        n, length, info = Int(len(self.pivots)), Int(work.size), Int(0)
-        size = ctypes.byref(n)
-        routines.getri(
-            size, _address(x), size, _address(self.pivots), _address(work),
-            ctypes.byref(length), ctypes.byref(info),
-        )  # fmt: skip
-        return x.T
+    def order(self) -> np.ndarray:
+        """Which row of the matrix has come to each place."""
+        rows = list(range(len(self.pivots)))
+        for k, pivot in enumerate((self.pivots - 1).tolist()):
+            rows[k], rows[pivot] = rows[pivot], rows[k]
+        return np.array(rows)
 
     def slogdet(self) -> tuple:
         """Sign and logarithm of the determinant, added up as np.linalg.slogdet does."""
@@ -165,6 +207,6 @@ class LU:
         exchanges = np.count_nonzero(self.pivots != np.arange(1, len(diagonal) + 1))
         negative = np.count_nonzero(diagonal < 0)
         total = 0.0
-        for size in np.abs(diagonal).tolist():
-            total += math.log(size)
+        for log in map(math.log, np.abs(diagonal).tolist()):
+            total += log
         return np.float64(-1.0 if (exchanges + negative) % 2 else 1.0), np.float64(total)

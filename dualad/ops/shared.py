@@ -23,7 +23,7 @@ from ..engine.memory import large_copy
 from . import lapack
 from .lapack import LU
 from .linalg import above
-from .triangular import by_halves, fill, square_of_lower
+from .triangular import by_halves, fill, inverse_by_factors, square_of_lower
 
 __all__ = [
     "cholesky_of",
@@ -157,7 +157,7 @@ def inverse_of(a: Any) -> Any:
 def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
     if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
-    inverse = _by_cholesky(a) if lu is None else lu.inverse()
+    inverse = _by_cholesky(a) if lu is None else inverse_by_factors(lu.columns, lu.order())
     return np.linalg.inv(a) if inverse is None else inverse
 
 
@@ -174,13 +174,17 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
 
 
 # --- values, which are NumPy's -------------------------------------------------------------------
-# To the last bit; but with several threads OpenBLAS may factorise in another order for a
-# determinant than for the solution of which it has the factors here.
+# To the last bit, but for the solution of a triangular system, which is by substitution and so
+# more accurate than by factors (Higham, chapter 8); and with several threads OpenBLAS may
+# factorise in another order for a determinant than for the solution of which it has the factors.
 
 
 def solution(a: Any, b: Any) -> Any:
     """np.linalg.solve(a, b), of which the factors are remembered."""
     if _is_large(a) and _fits(a, b):
+        x = _by_substitution(a, b)
+        if x is not None:
+            return x
         solved = LU.solving(a, b)
         if solved is not None:
             _record(a).lu, x = solved
@@ -225,6 +229,9 @@ def solve_by(a: Any, b: Any) -> Any:
     if not (_is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
         return np.linalg.solve(a, b)
     with quiet():
+        x = _by_substitution(a, b) if _fits(a, b) else None
+        if x is not None:
+            return x
         known, is_transposed = _recall(a)
         if known is not None and known.lu is not None and _fits(a, b):
             return known.lu.solve(b, is_transposed)
@@ -232,6 +239,14 @@ def solve_by(a: Any, b: Any) -> Any:
         inverse = _of_triangle(a) if inverse is None else inverse
         x = None if inverse is None else _refined(a, inverse, b)
     return solution(a, b) if x is None else x
+
+
+def _by_substitution(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """The solution with a triangular matrix; None where a is not, or x is not finite."""
+    for is_lower, rows in ((True, a), (False, a.T)):
+        if _is_lower(rows):
+            return lapack.solve_triangle(a, b, is_lower)
+    return None
 
 
 def _of_triangle(a: np.ndarray) -> np.ndarray | None:
@@ -247,7 +262,7 @@ def _of_triangle(a: np.ndarray) -> np.ndarray | None:
 
 
 def _is_lower(a: np.ndarray) -> bool:
-    return a[0, -1] == 0 and not np.logical_and(a, above(a.shape[0])).any()
+    return not a[0, -1] and not np.logical_and(a, above(a.shape[0])).any()
 
 
 def _refined(a: np.ndarray, inverse: np.ndarray, b: np.ndarray) -> np.ndarray | None:
