@@ -228,6 +228,14 @@ SAMPLES |= {
     "plus_transpose": [Sample(real(3, 3)), Sample(real(2, 3, 3))],
     "hermitian": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
     "folded": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
+    "hermitian_product": [
+        Sample(real(3, 3), real(3, 2), lower=True),
+        Sample(real(2, 3, 3), real(3, 3), lower=False),
+    ],
+    "folded_product": [
+        Sample(real(3, 2), real(3, 2), lower=True),
+        Sample(real(2, 3, 3), real(2, 3, 3), lower=False),
+    ],
     "cholesky_tangent": [Sample(real(3, 3), np.tril(STACK[0]))],
     "cholesky_cotangent": [Sample(real(3, 3), np.tril(STACK[0]))],
     "resolvent": [

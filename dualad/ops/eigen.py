@@ -32,10 +32,11 @@ from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .gaps import diagonal_of_product, has_ties, inverse_gaps, resolvent, ties
-from .hermitian import hermitian
+from .hermitian import hermitian, hermitian_product
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
+from .shared import eigh_of
 from .structure import sum_axes
 
 __all__ = [
@@ -128,7 +129,7 @@ def adapted(m: Any, tied: Any) -> Any:
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
     """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
-    moved = hermitian(t, lower=lower) @ v
+    moved = hermitian_product(t, v, lower=lower)
     values = diagonal_of_product(conj(v), moved)
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
     vectors = resolvent(v, w, moved)
@@ -138,7 +139,7 @@ def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
 
 
 eigh = Composite(
-    lambda a, lower: tuple(np.linalg.eigh(a, "L" if lower else "U")),
+    eigh_of,
     _eigh_rule,
     reads="out",
     batch=lambda args, mine, lower: eigh(args[0], lower=lower),

@@ -21,8 +21,12 @@ __all__ = ["diagonal_of_product", "has_ties", "inverse_gaps", "resolvent", "ties
 
 def _tolerance(w: Any) -> Any:
     """What counts as rounding beside the largest modulus."""
-    size = np.max(np.abs(w), axis=-1, initial=0, keepdims=True)
-    return size * (4 * w.shape[-1] * np.finfo(w.dtype).eps)
+    return np.max(np.abs(w), axis=-1, initial=0, keepdims=True) * _rounding(w)
+
+
+def _rounding(w: Any) -> float:
+    """The ratio to the largest modulus that counts as rounding."""
+    return float(4 * w.shape[-1] * np.finfo(w.dtype).eps)
 
 
 def ties(w: Any) -> Any:
@@ -46,6 +50,9 @@ def inverse_gaps(w: Any, in_order: bool = False) -> Any:
 def has_ties(w: Any) -> bool:
     """Whether two neighbours of sorted values are equal within rounding."""
     values = raw(w)
+    if type(values) is np.ndarray and values.ndim == 1 and values.size > 1:
+        gaps, size = values[1:] - values[:-1], max(abs(values[0]), abs(values[-1]))
+        return bool(np.abs(gaps).min() <= size * _rounding(values))
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 

@@ -2,7 +2,8 @@
 
 Two linear maps, each the transpose of the other: a triangle to the Hermitian matrix that it stands
 for, and a matrix to the triangle that its Hermitian part folds into. The other triangle is not
-read in the one and zero in the other, whatever it held.
+read in the one and zero in the other, whatever it held. And two products of which they are a part,
+so that neither matrix has to be made whole.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..engine.memory import copied
-from ..engine.primitive import Linear
+from ..engine.primitive import Linear, align
 from ..engine.traced import Spec
-from .linalg import above, adjoint, half_triangle
+from . import lapack
+from .linalg import above, adjoint, clear_above, half_triangle
 
-__all__ = ["folded", "hermitian"]
+__all__ = ["folded", "folded_product", "hermitian", "hermitian_product"]
 
 
 def _hermitian(t: Any, lower: bool) -> Any:
@@ -35,9 +37,14 @@ def _folded(t: Any, lower: bool) -> Any:
         return (t + adjoint(t)) * half_triangle(t, lower)
     out = copied(adjoint(t))
     out += t
-    np.copyto(out, 0, where=_other_triangle(t, lower))
-    _diagonal(out)[...] *= 0.5
-    return out
+    return _half_of(out, lower)
+
+
+def _half_of(x: np.ndarray, lower: bool) -> np.ndarray:
+    """The triangle and half of the diagonal, in place of the matrix."""
+    clear_above(x if lower else x.swapaxes(-1, -2))
+    _diagonal(x)[...] *= 0.5
+    return x
 
 
 def _is_plain(t: Any) -> bool:
@@ -62,13 +69,21 @@ def _plus_adjoint(x: str) -> str:
     return f"({x} + np.conj(np.swapaxes({x}, -1, -2)))"
 
 
+def _show_hermitian(x: str, lower: str) -> str:
+    return _plus_adjoint(_twice_the_triangle(x, lower == "True")) + " / 2"
+
+
+def _show_folded(x: str, lower: str) -> str:
+    return _twice_the_triangle(_plus_adjoint(x), lower == "True") + " / 2"
+
+
 #: The Hermitian matrix of which t holds one triangle.
 hermitian = Linear(
     _hermitian,
     lambda ct, t, lower: folded(ct, lower=lower),
     batch=lambda args, mine, lower: hermitian(args[0], lower=lower),
     spec=lambda t, lower: Spec(t.shape, t.dtype),
-    show=lambda t, lower: _plus_adjoint(_twice_the_triangle(t, lower == "True")) + " / 2",
+    show=_show_hermitian,
     name="hermitian",
 )
 #: One triangle of t + t^H, with half of the diagonal.
@@ -77,6 +92,53 @@ folded = Linear(
     lambda ct, t, lower: hermitian(ct, lower=lower),
     batch=lambda args, mine, lower: folded(args[0], lower=lower),
     spec=lambda t, lower: Spec(t.shape, t.dtype),
-    show=lambda t, lower: _twice_the_triangle(_plus_adjoint(t), lower == "True") + " / 2",
+    show=_show_folded,
     name="folded",
+)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def _hermitian_product(t: Any, x: Any, lower: bool) -> Any:
+    if _is_plain(t) and _is_plain(x) and lapack.has_symmetric_products(t, x):
+        return lapack.symmetric_product(t, x, lower)
+    return np.matmul(_hermitian(t, lower), x)
+
+
+def _folded_product(a: Any, b: Any, lower: bool) -> Any:
+    if _is_plain(a) and _is_plain(b) and lapack.has_symmetric_products(a, b):
+        return _half_of(lapack.product_and_transpose(a, b, lower), lower)
+    return _folded(np.matmul(a, adjoint(b)), lower)
+
+
+def _product_spec(t: Any, x: Any, lower: bool) -> Spec:
+    stack = np.broadcast_shapes(t.shape[:-2], x.shape[:-2])
+    return Spec((*stack, *x.shape[-2:]), np.result_type(t.dtype, x.dtype))
+
+
+def _folded_spec(a: Any, b: Any, lower: bool) -> Spec:
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return Spec((*stack, a.shape[-2], a.shape[-2]), np.result_type(a.dtype, b.dtype))
+
+
+#: hermitian(t) @ x
+hermitian_product = Linear(
+    _hermitian_product,
+    lambda ct, t, x, lower: folded_product(ct, x, lower=lower),
+    lambda ct, t, x, lower: hermitian_product(t, ct, lower=lower),
+    batch=lambda args, mine, lower: hermitian_product(*align(args, mine), lower=lower),
+    spec=_product_spec,
+    show=lambda t, x, lower: f"({_show_hermitian(t, lower)}) @ {x}",
+    name="hermitian_product",
+)
+#: folded(a @ b^H)
+folded_product = Linear(
+    _folded_product,
+    lambda ct, a, b, lower: hermitian_product(ct, b, lower=lower),
+    lambda ct, a, b, lower: hermitian_product(ct, a, lower=lower),
+    batch=lambda args, mine, lower: folded_product(*align(args, mine), lower=lower),
+    spec=_folded_spec,
+    show=lambda a, b, lower: _show_folded(f"({a} @ np.conj(np.swapaxes({b}, -1, -2)))", lower),
+    name="folded_product",
 )

@@ -18,10 +18,25 @@ import numpy as np
 from ..engine.memory import copied, workspace
 from .linalg import clear_above
 
-__all__ = ["LU", "cholesky", "invert_lower", "invert_unit_upper", "inverts", "solve_triangle"]
+__all__ = [
+    "LU",
+    "cholesky",
+    "eigh",
+    "has_symmetric_products",
+    "invert_lower",
+    "invert_unit_upper",
+    "inverts",
+    "product_and_transpose",
+    "solve_triangle",
+    "symmetric_product",
+]
 
 Int = ctypes.c_int64
 ONE = ctypes.c_double(1.0)
+#: What CBLAS calls them.
+BY_ROWS, LEFT, UPPER, LOWER, NOT_TRANSPOSED = 101, 141, 121, 122, 111
+#: Between which sums of squares dsyevd does not scale a matrix of less than 1e5 rows.
+UNSCALED = 1e-280, 1e280
 
 
 class _Routines:
@@ -38,12 +53,24 @@ class _Routines:
         self.trsm = library.scipy_dtrsm_64_
         self.getrf.argtypes, self.getrf.restype = [pointer] * 6, None
         self.gesv.argtypes, self.gesv.restype = [pointer] * 8, None
+        self.sytrd = library.scipy_dsytrd_64_
+        self.stedc = library.scipy_dstedc_64_
+        self.ormtr = library.scipy_dormtr_64_
+        self.symm = library.scipy_cblas_dsymm64_
+        self.syr2k = library.scipy_cblas_dsyr2k64_
         # Fortran passes the lengths of strings last.
         self.potrf.argtypes, self.potrf.restype = [pointer] * 5 + [length], None
         self.trtri.argtypes, self.trtri.restype = [pointer] * 6 + [length] * 2, None
         self.getrs.argtypes, self.getrs.restype = [pointer] * 9 + [length], None
         self.trsv.argtypes, self.trsv.restype = [pointer] * 8 + [length] * 3, None
         self.trsm.argtypes, self.trsm.restype = [pointer] * 11 + [length] * 4, None
+        flag, real = ctypes.c_int, ctypes.c_double
+        inputs = [real, pointer, Int, pointer, Int, real, pointer, Int]
+        self.symm.argtypes, self.symm.restype = [flag] * 3 + [Int] * 2 + inputs, None
+        self.syr2k.argtypes, self.syr2k.restype = [flag] * 3 + [Int] * 2 + inputs, None
+        self.sytrd.argtypes, self.sytrd.restype = [pointer] * 10 + [length], None
+        self.stedc.argtypes, self.stedc.restype = [pointer] * 11 + [length], None
+        self.ormtr.argtypes, self.ormtr.restype = [pointer] * 13 + [length] * 3, None
 
 
 @functools.cache
@@ -75,6 +102,75 @@ def cholesky(a: np.ndarray) -> np.ndarray | None:
     factor = copied(columns.T)
     clear_above(factor)
     return factor
+
+
+def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    """Eigenvalues and eigenvectors of a symmetric matrix of float64 as by np.linalg.eigh; or None.
+
+    It is what dsyevd does, without copies and in memory that is there already. None where a is
+    zero, or so large or small that it has to be scaled, or where nobody decomposes it.
+    """
+    routines = _routines()
+    if routines is None:
+        return None
+    n, triangle = a.shape[0], b"L" if lower else b"U"
+    columns, vectors = copied(a.T), workspace(a.shape, np.float64)
+    w, off, tau, whole = np.empty(n), np.zeros(n), np.empty(n), np.empty(3 + 5 * n, np.int64)
+    work, info = workspace((1 + 4 * n + n * n,), np.float64), Int(0)
+    size, failed = ctypes.byref(Int(n)), ctypes.byref(info)
+    room, length = _address(work), ctypes.byref(Int(work.size))
+    routines.sytrd(
+        triangle, size, _address(columns), size, _address(w), _address(off), _address(tau),
+        room, length, failed, 1,
+    )  # fmt: skip
+    if not UNSCALED[0] < w @ w + 2 * (off @ off) < UNSCALED[1]:
+        return None
+    routines.stedc(
+        b"I", size, _address(w), _address(off), _address(vectors), size, room, length,
+        _address(whole), ctypes.byref(Int(whole.size)), failed, 1,
+    )  # fmt: skip
+    if info.value:
+        return None
+    routines.ormtr(
+        b"L", triangle, b"N", size, size, _address(columns), size, _address(tau),
+        _address(vectors), size, room, length, failed, 1, 1, 1,
+    )  # fmt: skip
+    return w, copied(vectors.T)
+
+
+# --- symmetric matrices --------------------------------------------------------------------------
+
+
+def has_symmetric_products(*matrices: np.ndarray) -> bool:
+    """Whether the following take these matrices."""
+    return _routines() is not None and all(
+        x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous and x.size
+        for x in matrices
+    )
+
+
+def symmetric_product(t: np.ndarray, x: np.ndarray, lower: bool) -> np.ndarray:
+    """The product with x of the symmetric matrix of which t holds a triangle."""
+    routines = _routines()
+    assert routines is not None
+    (n, k), out = x.shape, workspace(x.shape, np.float64)
+    routines.symm(
+        BY_ROWS, LEFT, LOWER if lower else UPPER, n, k, 1.0, _address(t), n, _address(x), k, 0.0,
+        _address(out), k,
+    )  # fmt: skip
+    return out
+
+
+def product_and_transpose(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray:
+    """One triangle of a b^T + b a^T; what is in the other one does not matter."""
+    routines = _routines()
+    assert routines is not None
+    (n, k), out = a.shape, workspace((a.shape[0], a.shape[0]), np.float64)
+    routines.syr2k(
+        BY_ROWS, LOWER if lower else UPPER, NOT_TRANSPOSED, n, k, 1.0, _address(a), k,
+        _address(b), k, 0.0, _address(out), n,
+    )  # fmt: skip
+    return out
 
 
 # --- triangles -----------------------------------------------------------------------------------
