@@ -242,6 +242,14 @@ SAMPLES |= {
         Sample(STACK[0], np.array([0.1, 0.5, 2.0]), real(3, 3), complex=False),
         Sample(STACK, real(2, 3) + [0.0, 2.0, 4.0], real(2, 3, 3), complex=False),
     ],
+    "spectral_move": [
+        Sample(real(3, 3), STACK[0], np.array([0.1, 0.5, 2.0]), lower=True, complex=False),
+        Sample(real(2, 3, 3), STACK, real(2, 3) + [0.0, 2.0, 4.0], lower=False, complex=False),
+    ],
+    "spectral_cotangent": [
+        Sample(real(4, 3), STACK[0], np.array([0.1, 0.5, 2.0]), lower=True, complex=False),
+        Sample(real(2, 4, 3), STACK, real(2, 3) + [0.0, 2.0, 4.0], lower=False, complex=False),
+    ],
     "inv": [Sample(STACK[0]), Sample(STACK), Sample(np.ones((0, 0)))],
     "inverse_again": [Sample(STACK[0]), Sample(STACK)],
     "det": [

@@ -31,12 +31,13 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
-from .gaps import diagonal_of_product, has_ties, inverse_gaps, resolvent, ties
+from .gaps import has_ties, inverse_gaps, ties
 from .hermitian import hermitian, hermitian_product
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
 from .shared import eigh_of
+from .spectral import spectral_move
 from .structure import sum_axes
 
 __all__ = [
@@ -129,11 +130,11 @@ def adapted(m: Any, tied: Any) -> Any:
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
     """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
-    moved = hermitian_product(t, v, lower=lower)
-    values = diagonal_of_product(conj(v), moved)
+    both = spectral_move(t, v, w, lower=lower)
+    values, vectors = both[..., 0, :], both[..., 1:, :]
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
-    vectors = resolvent(v, w, moved)
     if has_ties(w):
+        moved = hermitian_product(t, v, lower=lower)
         vectors = vectors + v @ decided(adjoint(v) @ moved, ties(w))
     return values, vectors
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import copied
+from ..engine.memory import copied, workspace
 from ..engine.primitive import Linear, align
 from ..engine.traced import Spec
 from . import lapack
 from .linalg import above, adjoint, clear_above, half_triangle
 
-__all__ = ["folded", "folded_product", "hermitian", "hermitian_product"]
+__all__ = ["folded", "folded_product", "half_of", "hermitian", "hermitian_product"]
 
 
 def _hermitian(t: Any, lower: bool) -> Any:
@@ -37,10 +37,10 @@ def _folded(t: Any, lower: bool) -> Any:
         return (t + adjoint(t)) * half_triangle(t, lower)
     out = copied(adjoint(t))
     out += t
-    return _half_of(out, lower)
+    return half_of(out, lower)
 
 
-def _half_of(x: np.ndarray, lower: bool) -> np.ndarray:
+def half_of(x: np.ndarray, lower: bool) -> np.ndarray:
     """The triangle and half of the diagonal, in place of the matrix."""
     clear_above(x if lower else x.swapaxes(-1, -2))
     _diagonal(x)[...] *= 0.5
@@ -108,7 +108,9 @@ def _hermitian_product(t: Any, x: Any, lower: bool) -> Any:
 
 def _folded_product(a: Any, b: Any, lower: bool) -> Any:
     if _is_plain(a) and _is_plain(b) and lapack.has_symmetric_products(a, b):
-        return _half_of(lapack.product_and_transpose(a, b, lower), lower)
+        out = workspace((a.shape[0], a.shape[0]), a.dtype)
+        lapack.add_product_and_transpose(out, a, b, lower, keep=0.0)
+        return half_of(out, lower)
     return _folded(np.matmul(a, adjoint(b)), lower)
 
 

@@ -16,7 +16,17 @@ import numpy as np
 from ..engine.memory import copied
 from .linalg import above, clear_above
 
-__all__ = ["Block", "Fold", "Halve", "Mirror", "Step", "Subtract", "Times", "run", "run_transposed"]
+__all__ = [
+    "Block",
+    "Fold",
+    "Halve",
+    "Mirror",
+    "Step",
+    "Subtract",
+    "Times",
+    "run",
+    "run_transposed",
+]
 
 #: The rows and the columns of a block.
 Block = tuple[slice, slice]

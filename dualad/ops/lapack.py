@@ -20,13 +20,14 @@ from .linalg import clear_above
 
 __all__ = [
     "LU",
+    "add_product_and_transpose",
+    "add_square",
     "cholesky",
     "eigh",
     "has_symmetric_products",
     "invert_lower",
     "invert_unit_upper",
     "inverts",
-    "product_and_transpose",
     "solve_triangle",
     "symmetric_product",
 ]
@@ -58,6 +59,7 @@ class _Routines:
         self.ormtr = library.scipy_dormtr_64_
         self.symm = library.scipy_cblas_dsymm64_
         self.syr2k = library.scipy_cblas_dsyr2k64_
+        self.syrk = library.scipy_cblas_dsyrk64_
         # Fortran passes the lengths of strings last.
         self.potrf.argtypes, self.potrf.restype = [pointer] * 5 + [length], None
         self.trtri.argtypes, self.trtri.restype = [pointer] * 6 + [length] * 2, None
@@ -68,6 +70,8 @@ class _Routines:
         inputs = [real, pointer, Int, pointer, Int, real, pointer, Int]
         self.symm.argtypes, self.symm.restype = [flag] * 3 + [Int] * 2 + inputs, None
         self.syr2k.argtypes, self.syr2k.restype = [flag] * 3 + [Int] * 2 + inputs, None
+        self.syrk.argtypes = [flag] * 3 + [Int] * 2 + [real, pointer, Int, real, pointer, Int]
+        self.syrk.restype = None
         self.sytrd.argtypes, self.sytrd.restype = [pointer] * 10 + [length], None
         self.stedc.argtypes, self.stedc.restype = [pointer] * 11 + [length], None
         self.ormtr.argtypes, self.ormtr.restype = [pointer] * 13 + [length] * 3, None
@@ -144,8 +148,7 @@ def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
 def has_symmetric_products(*matrices: np.ndarray) -> bool:
     """Whether the following take these matrices."""
     return _routines() is not None and all(
-        x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous and x.size
-        for x in matrices
+        x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous and x.size for x in matrices
     )
 
 
@@ -161,16 +164,30 @@ def symmetric_product(t: np.ndarray, x: np.ndarray, lower: bool) -> np.ndarray:
     return out
 
 
-def product_and_transpose(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray:
-    """One triangle of a b^T + b a^T; what is in the other one does not matter."""
+def add_product_and_transpose(
+    out: np.ndarray, a: np.ndarray, b: np.ndarray, lower: bool, keep: float = 1.0
+) -> None:
+    """Put keep * out + a b^T + b a^T in one triangle of out; the other one is left as it is."""
     routines = _routines()
     assert routines is not None
-    (n, k), out = a.shape, workspace((a.shape[0], a.shape[0]), np.float64)
+    n, k = a.shape
     routines.syr2k(
         BY_ROWS, LOWER if lower else UPPER, NOT_TRANSPOSED, n, k, 1.0, _address(a), k,
-        _address(b), k, 0.0, _address(out), n,
+        _address(b), k, keep, _address(out), n,
     )  # fmt: skip
-    return out
+
+
+def add_square(
+    out: np.ndarray, x: np.ndarray, lower: bool, times: float, keep: float = 1.0
+) -> None:
+    """Put keep * out + times * x x^T in one triangle of out; the other one is left as it is."""
+    routines = _routines()
+    assert routines is not None
+    n, k = x.shape
+    routines.syrk(
+        BY_ROWS, LOWER if lower else UPPER, NOT_TRANSPOSED, n, k, times, _address(x), k, keep,
+        _address(out), n,
+    )  # fmt: skip
 
 
 # --- triangles -----------------------------------------------------------------------------------
