@@ -109,8 +109,10 @@ def turned(m: Any, w: Any, gaps: Any) -> Any:
 
 def direction_at_ties(a: Any, w: Any) -> Any:
     """The direction of a, where it is known and its sorted values w have ties; else None."""
-    moves = direction(a) if has_ties(w) else None
-    return moves if moves is not None and np.all(np.isfinite(raw(moves))) else None
+    moves = direction(a)
+    if moves is None or not has_ties(w):
+        return None
+    return moves if np.all(np.isfinite(raw(moves))) else None
 
 
 def adapted(m: Any, tied: Any) -> Any:

@@ -26,7 +26,6 @@ __all__ = [
     "eigh",
     "has_symmetric_products",
     "invert_lower",
-    "invert_unit_upper",
     "inverts",
     "solve_triangle",
     "symmetric_product",
@@ -127,7 +126,7 @@ def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
         triangle, size, _address(columns), size, _address(w), _address(off), _address(tau),
         room, length, failed, 1,
     )  # fmt: skip
-    if not UNSCALED[0] < w @ w + 2 * (off @ off) < UNSCALED[1]:
+    if not UNSCALED[0] < np.vdot(w, w) + 2 * np.vdot(off, off) < UNSCALED[1]:
         return None
     routines.stedc(
         b"I", size, _address(w), _address(off), _address(vectors), size, room, length,
@@ -204,35 +203,28 @@ def inverts(x: np.ndarray) -> bool:
 
 def invert_lower(x: np.ndarray) -> None:
     """Put its inverse in the place of a lower triangle; what is above the diagonal is not read."""
-    if _inverted(x, b"U", b"N"):
-        raise np.linalg.LinAlgError("Singular matrix")
-
-
-def invert_unit_upper(x: np.ndarray) -> None:
-    """The same of what is above a diagonal of ones, which is not read."""
-    _inverted(x, b"L", b"U")
-
-
-def _inverted(x: np.ndarray, triangle: bytes, diagonal: bytes) -> int:
     routines = _routines()
     assert routines is not None
     n, step, info = Int(x.shape[0]), Int(x.strides[0] // x.itemsize), Int(0)
     routines.trtri(
-        triangle, diagonal, ctypes.byref(n), _address(x), ctypes.byref(step),
-        ctypes.byref(info), 1, 1,
-    )  # fmt: skip
-    return info.value
+        b"U", b"N", ctypes.byref(n), _address(x), ctypes.byref(step), ctypes.byref(info), 1, 1
+    )
+    if info.value:
+        raise np.linalg.LinAlgError("Singular matrix")
 
 
 def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | None:
     """The x with a x = b, for a triangular a of float64, by substitution; or None.
 
-    None where a is singular, x is not finite, or nobody substitutes.
+    None where a is singular, where a or x is not finite, or where nobody substitutes.
     """
     routines = _routines()
     by_rows = a.strides[1] == a.itemsize
     rows = a if by_rows else a.T
-    if routines is None or not inverts(rows) or not np.diagonal(a).all():
+    if routines is None or not inverts(rows):
+        return None
+    diagonal = np.diagonal(a)
+    if not (diagonal.all() and np.isfinite(diagonal).all()):
         return None
     x = np.array(b, order="C")
     n, step, k = Int(a.shape[0]), Int(rows.strides[0] // a.itemsize), Int(b.shape[1])
@@ -307,12 +299,13 @@ class LU:
         )  # fmt: skip
         return np.array(x.T, order="C")
 
-    def order(self) -> np.ndarray:
-        """Which row of the matrix has come to each place."""
+    def order(self) -> np.ndarray | None:
+        """Which row of the matrix has come to each place; None where no rows were exchanged."""
         rows = list(range(len(self.pivots)))
-        for k, pivot in enumerate((self.pivots - 1).tolist()):
+        exchanged = [(k, p - 1) for k, p in enumerate(self.pivots.tolist()) if p != k + 1]
+        for k, pivot in exchanged:
             rows[k], rows[pivot] = rows[pivot], rows[k]
-        return np.array(rows)
+        return np.array(rows) if exchanged else None
 
     def slogdet(self) -> tuple:
         """Sign and logarithm of the determinant, added up as np.linalg.slogdet does."""

@@ -89,7 +89,7 @@ def _fill_corner(out: np.ndarray, x: np.ndarray, first: slice, last: slice) -> N
     np.matmul(out[..., last, last], corner, out=out[..., last, first])
 
 
-def inverse_by_factors(factors: np.ndarray, order: np.ndarray) -> np.ndarray:
+def inverse_by_factors(factors: np.ndarray, order: np.ndarray | None) -> np.ndarray:
     """The inverse of a matrix whose rows, in this order, are L U; LAPACK's of NumPy is needed.
 
     Of the factors U^T is on and below the diagonal, L^T above a diagonal of ones. The inverse has
@@ -102,12 +102,19 @@ def inverse_by_factors(factors: np.ndarray, order: np.ndarray) -> np.ndarray:
         block, rows = slice(start, stop), x[start:stop]
         if stop < len(x):
             rows -= factors[block, stop:] @ x[stop:]
-        unit = np.where(above(stop - start), factors[block, block], np.eye(stop - start))
-        lapack.invert_unit_upper(unit)
-        rows[...] = unit @ rows
+        rows[...] = _inverse_of_unit(factors[block, block]) @ rows
+    if order is None:
+        return x.T
     out = workspace(x.shape, x.dtype)
     out[order] = x
     return out.T
+
+
+def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
+    """The inverse of what is above a diagonal of ones."""
+    lower = np.where(above(len(x)).T, x.T, np.eye(len(x)))
+    lapack.invert_lower(lower)
+    return lower.T
 
 
 def square_of_lower(x: np.ndarray) -> np.ndarray:
