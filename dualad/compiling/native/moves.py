@@ -9,8 +9,10 @@ from llvmlite import ir
 
 from ...engine.staged import Operation, Variable
 from .emitter import INT, Entry, Refused, integer
+from .forms import is_tiled
 from .layouts import Layout, contiguous, contiguous_strides, view_of
 from .loops import Access, folded, nest
+from .products import write_product
 
 __all__ = ["copy", "write_move"]
 
@@ -231,6 +233,9 @@ def _product(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
     e = kernel.emitter
     a = kernel.place(s.operands[0])
     b = kernel.place(s.operands[-1])
+    if is_tiled(s):
+        write_product(kernel, a, b, target)
+        return
     if s.primitive.name == "gram":
         b = Layout(b.base, b.offset, b.shape[::-1], b.strides[::-1])
     rows, columns = a.shape[:-1], b.shape[1:]
