@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -97,13 +98,13 @@ def _is_native_structure(s: Operation, name: str, numbers: frozenset[Variable]) 
 
 
 def is_tiled(s: Any) -> bool:
-    """Whether a step is a product of two matrices of some size, which goes by tiles."""
+    """Whether a step is a product of two matrices of some size, or of stacks of such ones."""
     if isinstance(s, (Guard, Repetition)) or s.primitive.name != "matmul":
         return False
     shapes = [getattr(x, "shape", ()) for x in (*s.operands, *s.results)]
-    if any(len(shape) != 2 for shape in shapes) or s.results[0].dtype != F64:
+    if any(len(shape) < 2 for shape in shapes) or s.results[0].dtype != F64:
         return False
-    count = _products(s)
+    count = _products(s) // math.prod(shapes[-1][:-2])
     most = SHARED if count > SHARED and has_threads() else LARGEST
     return TILED <= count <= most and shape_here() is not None
 
@@ -119,9 +120,9 @@ def _axes(s: Operation) -> dict[str, tuple[int, ...]]:
 
 def _products(s: Operation) -> int:
     a, b = s.operands[0], s.operands[-1]
-    if any(x.dtype != s.results[0].dtype for x in (a, b)) or len(a.shape) > 2 < len(b.shape) + 1:
+    if any(x.dtype != s.results[0].dtype for x in (a, b)) or len(a.shape) < 2 < len(b.shape):
         return 1 << 60
-    return int(np.prod(s.results[0].shape, dtype=float)) * a.shape[-1]
+    return math.prod(s.results[0].shape) * a.shape[-1]
 
 
 def held(params: Iterable[Any]) -> list[Variable]:

@@ -22,7 +22,6 @@ import numpy as np
 from llvmlite import ir
 
 from .emitter import INT, POINTER, Callee, integer
-from .layouts import Layout
 from .machine import address_of, machine
 from .tiles import DOUBLE, INT32, Tile, Writer
 
@@ -93,16 +92,21 @@ def product_function(shape: Shape | None = None) -> np.ndarray:
     return np.array([address_of(_text(shape))], np.uintp)
 
 
-def write_product(kernel: Any, a: Layout, b: Layout, target: Any) -> None:
-    """Call the function on two matrices; the result lies in C order."""
+def write_product(kernel: Any, sizes: Any, left: Any, right: Any, out: Any) -> None:
+    """Call the function on two matrices, at the entries where a loop has come to.
+
+    The sizes are rows, columns and terms, and the strides of both matrices; the result lies in
+    C order.
+    """
     builder = kernel.emitter.builder
     address = builder.load(kernel.pointer(product_function()), typ=POINTER)
+    counts, *strides = sizes
     args = []
-    for x in (a, b):
-        start = builder.gep(kernel.pointer(x.base), [integer(x.offset)], source_etype=DOUBLE)
-        args += [start, *map(integer, x.strides)]
-    sizes = map(integer, (a.shape[0], b.shape[1], a.shape[1]))
-    builder.call(Callee(address, SIGNATURE), [*args, target, *sizes])
+    for x, steps in zip((left, right), strides, strict=True):
+        start = builder.gep(x.pointer, [x.at], source_etype=DOUBLE)
+        args += [start, *map(integer, steps)]
+    target = builder.gep(out.pointer, [out.at], source_etype=DOUBLE)
+    builder.call(Callee(address, SIGNATURE), [*args, target, *map(integer, counts)])
 
 
 def _text(shape: Shape) -> str:

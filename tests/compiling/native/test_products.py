@@ -107,11 +107,44 @@ def test_the_librarys_threads_have_what_is_large(monkeypatch):
         np.testing.assert_allclose(run(*values)[0], np.tanh(np.tanh(x) @ w) * 2.0, atol=1e-12)
 
 
-def test_single_precision_and_stacks_are_numpys():
-    a = whole(4, 40, 40)
-    for x in (a[0].astype(np.float32), a):
-        run, _ = native(lambda x: np.exp(np.sin(x) @ x) * 2.0, x / 1000)
-        assert run is None or not is_whole(run)
+def test_single_precision_is_numpys():
+    x = whole(40, 40).astype(np.float32) / 1000
+    run, _ = native(lambda x: np.exp(np.sin(x) @ x) * 2.0, x)
+    assert run is None or not is_whole(run)
+
+
+STACKS = [
+    ((4, 4), (4, 4, 4)), ((5, 3, 4), (4, 2)), ((5, 3, 4), (5, 4, 2)), ((5, 3, 4), (4,)),
+    ((1, 3, 4), (5, 4, 2)), ((2, 1, 3, 4), (5, 4, 2)), ((7, 30, 20), (7, 20, 40)),
+    ((30, 20), (3, 20, 40)), ((3, 1, 30, 20), (5, 20, 40)), ((4,), (4, 3)), ((3, 4), (4,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), STACKS)
+def test_stacks(first, second):
+    a, b = whole(*first), whole(*second)
+    run, values = native(lambda a, b: (-(a @ b) * 2.0, a + 1.0), a, b)
+    assert is_whole(run)
+    np.testing.assert_array_equal(run(*values)[0], -2.0 * exact(a, b))
+
+
+@pytest.mark.parametrize(("first", "second"), STACKS)
+def test_gradients_of_stacks(first, second):
+    """The sum of a @ b depends on a by the sums of the rows of b, and on b by those of a."""
+    a, b = whole(*first), whole(*second)
+    run, values = native(dualad.grad(lambda a, b: np.sum(a @ b), (0, 1)), a, b)
+    ones = np.ones(exact(a, b).shape)
+    left = a[None] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    ones = ones.reshape(
+        *np.broadcast_shapes(left.shape[:-2], right.shape[:-2]), left.shape[-2], -1
+    )
+    expected = (ones @ right.mT, left.mT @ ones)
+    for got, x, full in zip(run(*values), (a, b), expected, strict=True):
+        lead = full.ndim - max(x.ndim, 2)
+        small = [lead + k for k, n in enumerate(x.shape[:-2]) if n == 1]
+        total = full.sum((*range(lead), *small)).reshape(x.shape)
+        np.testing.assert_array_equal(got, total)
 
 
 def test_a_function_of_c():
