@@ -54,6 +54,7 @@ def likelihood(xp: Any, constant: Callable) -> Callable:
     "one factorisation, which the values and all derivatives share; the rest are two products "
     "of matrices and passes over them.",
     operations=8,
+    varies=True,
 )
 def by_determinant(xp: Any, constant: Callable) -> Callable:
     y, sigma = data(constant), covariance(xp, constant)
