@@ -33,6 +33,7 @@ from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .gaps import has_ties, inverse_gaps, ties
 from .hermitian import hermitian, hermitian_product
+from .indexing import FULL, getitem
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
@@ -132,8 +133,9 @@ def adapted(m: Any, tied: Any) -> Any:
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
     """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
-    both = spectral_move(t, v, w, lower=lower)
-    values, vectors = both[..., 0, :], both[..., 1:, :]
+    both, stack = spectral_move(t, v, w, lower=lower), (FULL,) * len(w.shape[:-1])
+    values = getitem(both, index=(*stack, 0, FULL))
+    vectors = getitem(both, index=(*stack, slice(1, None), FULL))
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
     if has_ties(w):
         moved = hermitian_product(t, v, lower=lower)
