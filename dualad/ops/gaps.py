@@ -22,6 +22,7 @@ __all__ = [
     "resolvent",
     "resolvent_in_values",
     "resolvent_in_vectors",
+    "show_resolvent",
     "ties",
     "used_columns",
 ]
@@ -141,6 +142,11 @@ def _show_gaps(w: str) -> str:
     return f"(~{tied} / np.where({tied}, 1, {gaps}))"
 
 
+def show_resolvent(v: str, w: str, x: str) -> str:
+    """The resolvent as an expression of NumPy."""
+    return f"{v} @ ({_show_gaps(w)} * (np.conj(np.swapaxes({v}, -1, -2)) @ {x}))"
+
+
 def _moved_gaps(t: Any, w: Any) -> Any:
     """The tangent of the inverse gaps from that of the values."""
     gaps = inverse_gaps(w)
@@ -172,6 +178,6 @@ resolvent = Linear(
     spec=lambda v, w, x: Spec(
         np.broadcast_shapes(v.shape, x.shape), np.result_type(v.dtype, x.dtype)
     ),
-    show=lambda v, w, x: f"{v} @ ({_show_gaps(w)} * (np.conj(np.swapaxes({v}, -1, -2)) @ {x}))",
+    show=show_resolvent,
     name="resolvent",
 )

@@ -18,7 +18,15 @@ from ..engine.traced import Spec
 from . import lapack
 from .linalg import above, adjoint, clear_above, half_triangle
 
-__all__ = ["folded", "folded_product", "half_of", "hermitian", "hermitian_product"]
+__all__ = [
+    "folded",
+    "folded_product",
+    "half_of",
+    "hermitian",
+    "hermitian_product",
+    "show_folded_product",
+    "show_hermitian_product",
+]
 
 
 def _hermitian(t: Any, lower: bool) -> Any:
@@ -124,6 +132,16 @@ def _folded_spec(a: Any, b: Any, lower: bool) -> Spec:
     return Spec((*stack, a.shape[-2], a.shape[-2]), np.result_type(a.dtype, b.dtype))
 
 
+def show_hermitian_product(t: str, x: str, lower: str) -> str:
+    """The product as an expression of NumPy."""
+    return f"({_show_hermitian(t, lower)}) @ {x}"
+
+
+def show_folded_product(a: str, b: str, lower: str) -> str:
+    """The triangle of a product as an expression of NumPy."""
+    return _show_folded(f"({a} @ np.conj(np.swapaxes({b}, -1, -2)))", lower)
+
+
 #: hermitian(t) @ x
 hermitian_product = Linear(
     _hermitian_product,
@@ -131,7 +149,7 @@ hermitian_product = Linear(
     lambda ct, t, x, lower: hermitian_product(t, ct, lower=lower),
     batch=lambda args, mine, lower: hermitian_product(*align(args, mine), lower=lower),
     spec=_product_spec,
-    show=lambda t, x, lower: f"({_show_hermitian(t, lower)}) @ {x}",
+    show=show_hermitian_product,
     name="hermitian_product",
 )
 #: folded(a @ b^H)
@@ -141,6 +159,6 @@ folded_product = Linear(
     lambda ct, a, b, lower: hermitian_product(ct, a, lower=lower),
     batch=lambda args, mine, lower: folded_product(*align(args, mine), lower=lower),
     spec=_folded_spec,
-    show=lambda a, b, lower: _show_folded(f"({a} @ np.conj(np.swapaxes({b}, -1, -2)))", lower),
+    show=show_folded_product,
     name="folded_product",
 )

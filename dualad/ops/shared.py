@@ -129,7 +129,7 @@ def _is_like(a: np.ndarray, likeness: tuple) -> bool:
     copy, *where = likeness
     if where != [a.__array_interface__["data"], a.strides, a.dtype]:
         return False
-    return np.array_equal(a, copy)
+    return bool((a == copy).all())
 
 
 # --- inverses ------------------------------------------------------------------------------------

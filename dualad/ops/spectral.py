@@ -23,9 +23,16 @@ from .gaps import (
     resolvent,
     resolvent_in_values,
     resolvent_in_vectors,
+    show_resolvent,
     used_columns,
 )
-from .hermitian import folded_product, half_of, hermitian_product
+from .hermitian import (
+    folded_product,
+    half_of,
+    hermitian_product,
+    show_folded_product,
+    show_hermitian_product,
+)
 from .products import conj
 
 __all__ = ["spectral_move"]
@@ -127,14 +134,14 @@ def _spec(rows: int) -> Any:
 
 
 def _show_move(t: str, v: str, w: str, lower: str) -> str:
-    moved = hermitian_product.show(t, v, lower=lower)
-    values = diagonal_of_product.show(f"np.conj({v})", f"({moved})")
-    return f"np.concatenate([({values})[..., None, :], {resolvent.show(v, w, f'({moved})')}], -2)"
+    moved = f"({show_hermitian_product(t, v, lower)})"
+    values = f"np.sum(np.conj({v}) * {moved}, axis=-2)"
+    return f"np.concatenate([{values}[..., None, :], {show_resolvent(v, w, moved)}], -2)"
 
 
 def _show_cotangent(ct: str, v: str, w: str, lower: str) -> str:
-    vectors = resolvent.show(v, w, f"{ct}[..., 1:, :]")
-    return folded_product.show(f"({v} * {ct}[..., :1, :] + {vectors})", v, lower=lower)
+    vectors = show_resolvent(v, w, f"{ct}[..., 1:, :]")
+    return show_folded_product(f"({v} * {ct}[..., :1, :] + {vectors})", v, lower)
 
 
 #: How eigenvalues, in the first row, and eigenvectors move as one triangle of the matrix does.
