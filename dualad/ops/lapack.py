@@ -26,7 +26,7 @@ __all__ = [
     "eigh",
     "has_symmetric_products",
     "invert_lower",
-    "inverts",
+    "is_found",
     "solve_triangle",
     "symmetric_product",
 ]
@@ -82,6 +82,11 @@ def _routines() -> _Routines | None:
         return _Routines(ctypes.CDLL(np.linalg._umath_linalg.__file__))
     except (AttributeError, OSError, TypeError):
         return None
+
+
+def is_found() -> bool:
+    """Whether these routines are there."""
+    return _routines() is not None
 
 
 def _address(x: np.ndarray) -> int:
@@ -193,14 +198,6 @@ def add_square(
 # What is by rows here is by columns in LAPACK: a lower triangle is an upper one there.
 
 
-def inverts(x: np.ndarray) -> bool:
-    """Whether triangles in blocks of this matrix can be inverted in place."""
-    return (
-        x.ndim == 2 and x.dtype == np.float64 and x.strides[1] == x.itemsize
-        and x.strides[0] % x.itemsize == 0 and _routines() is not None
-    )  # fmt: skip
-
-
 def invert_lower(x: np.ndarray) -> None:
     """Put its inverse in the place of a lower triangle; what is above the diagonal is not read."""
     routines = _routines()
@@ -221,13 +218,14 @@ def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | No
     routines = _routines()
     by_rows = a.strides[1] == a.itemsize
     rows = a if by_rows else a.T
-    if routines is None or not inverts(rows):
+    between, entry = rows.strides
+    if routines is None or entry != a.itemsize or between % entry or between < len(a) * entry:
         return None
     diagonal = np.diagonal(a)
     if not (diagonal.all() and np.isfinite(diagonal).all()):
         return None
     x = np.array(b, order="C")
-    n, step, k = Int(a.shape[0]), Int(rows.strides[0] // a.itemsize), Int(b.shape[1])
+    n, step, k = Int(a.shape[0]), Int(between // entry), Int(b.shape[1])
     triangle = b"U" if lower == by_rows else b"L"
     if b.shape[1] == 1:
         routines.trsv(

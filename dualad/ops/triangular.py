@@ -27,7 +27,8 @@ def by_halves(x: np.ndarray) -> np.ndarray:
     """The inverse of each lower triangular matrix, which has zeros above its diagonal."""
     if x.shape[-1] <= SMALL:
         return np.linalg.inv(x)
-    if x.ndim == 2 and x.dtype == np.float64 and lapack.inverts(out := copied(x)):
+    if x.ndim == 2 and x.dtype == np.float64 and lapack.is_found():
+        out = copied(x)
         _invert(out)
         return out
     out = zeros(x.shape, x.dtype)

@@ -60,6 +60,10 @@ def exactly_lower(a, b):
         return np.array([float(v) for v in x])
 
 
+def windows(x):
+    return np.lib.stride_tricks.sliding_window_view(x, N)
+
+
 def outcome(f, *args):
     """The arrays that f gives, or the message of its error."""
     try:
@@ -204,6 +208,8 @@ TRIANGLES = {
     "a part": lambda a: np.tril(np.pad(a, ((0, 3), (0, 5))))[:-3, :-5],
     "every other column": lambda a: np.repeat(np.tril(a), 2, axis=1)[:, ::2],
     "read only": lambda a: np.broadcast_to(np.tril(a), a.shape),
+    "rows backwards": lambda a: np.tril(a)[::-1].copy()[::-1],
+    "rows that overlap": lambda a: windows(np.r_[np.linspace(0.1, 2, N), np.zeros(N - 1)])[::-1],
 }
 
 
