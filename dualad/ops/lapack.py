@@ -33,6 +33,8 @@ __all__ = [
 
 Int = ctypes.c_int64
 ONE = ctypes.c_double(1.0)
+#: How many columns of an inverse are made at a time.
+BLOCK = 64
 #: What CBLAS calls them.
 BY_ROWS, LEFT, UPPER, LOWER, NOT_TRANSPOSED = 101, 141, 121, 122, 111
 #: Between which sums of squares dsyevd does not scale a matrix of less than 1e5 rows.
@@ -47,6 +49,7 @@ class _Routines:
         self.getrf = library.scipy_dgetrf_64_
         self.getrs = library.scipy_dgetrs_64_
         self.gesv = library.scipy_dgesv_64_
+        self.getri = library.scipy_dgetri_64_
         self.potrf = library.scipy_dpotrf_64_
         self.trtri = library.scipy_dtrtri_64_
         self.trsv = library.scipy_dtrsv_64_
@@ -59,6 +62,7 @@ class _Routines:
         self.symm = library.scipy_cblas_dsymm64_
         self.syr2k = library.scipy_cblas_dsyr2k64_
         self.syrk = library.scipy_cblas_dsyrk64_
+        self.getri.argtypes, self.getri.restype = [pointer] * 7, None
         # Fortran passes the lengths of strings last.
         self.potrf.argtypes, self.potrf.restype = [pointer] * 5 + [length], None
         self.trtri.argtypes, self.trtri.restype = [pointer] * 6 + [length] * 2, None
@@ -296,6 +300,19 @@ class LU:
             size, _address(self.pivots), _address(x), size, ctypes.byref(info), 1,
         )  # fmt: skip
         return np.array(x.T, order="C")
+
+    def inverse(self) -> np.ndarray:
+        """The inverse."""
+        routines = _routines()
+        assert routines is not None
+        x, work = copied(self.columns), np.empty(BLOCK * len(self.pivots))
+        n, length, info = Int(len(self.pivots)), Int(work.size), Int(0)
+        size = ctypes.byref(n)
+        routines.getri(
+            size, _address(x), size, _address(self.pivots), _address(work),
+            ctypes.byref(length), ctypes.byref(info),
+        )  # fmt: skip
+        return x.T
 
     def order(self) -> np.ndarray | None:
         """Which row of the matrix has come to each place; None where no rows were exchanged."""

@@ -38,6 +38,8 @@ __all__ = [
 
 #: From this many rows on it pays to look for what is known of a matrix.
 LEAST = 64
+#: From this many rows on an inverse by products of blocks takes less time than LAPACK's.
+MANY = 192
 
 
 # --- what is known -------------------------------------------------------------------------------
@@ -158,7 +160,9 @@ def inverse_of(a: Any) -> Any:
 def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
     if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
-    inverse = _by_cholesky(a) if lu is None else inverse_by_factors(lu.columns, lu.order())
+    if lu is not None:
+        return lu.inverse() if len(a) < MANY else inverse_by_factors(lu.columns, lu.order())
+    inverse = _by_cholesky(a)
     return np.linalg.inv(a) if inverse is None else inverse
 
 

@@ -151,7 +151,7 @@ def test_a_matrix_with_nan_is_never_found():
 # --- accuracy ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [N, N + 1, 100])
+@pytest.mark.parametrize("n", [N, N + 1, 100, 200])
 def test_inverses_of_positive_definite_and_of_triangular_matrices(n):
     s = covariance(n)
     assert error(shared.inverse_of(s), np.linalg.inv(s)) < 1e-13
