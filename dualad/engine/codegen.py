@@ -19,14 +19,15 @@ from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
+from .interpreted import Pair, first_calls
 from .keywords import call_with_keywords
 from .memory import LARGE
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
-from .tape import kept, pull_elementwise
+from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
-from .writer import Writer
+from .twins import give_twins
 
 __all__ = ["define", "install", "operator_method", "rewire"]
 
@@ -80,46 +81,25 @@ SCOPE: dict[str, Any] = {
 
 
 def generate(primitive: Elementwise, kind: str) -> Pair:
-    """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    """The written functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    from .writer import Writer
+
     writer = Writer(primitive, SCOPE, generated)
     scope = writer.scope
     writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
-            scope[f"pull_{p}"].shares = writer.shares[p]
-            _finish_pull(primitive, scope[f"pull_{p}"], writer.unpack(p))
+            scope[f"pull_{p}"].shares = writer.shares(p)
+            give_twins(primitive, scope[f"pull_{p}"], writer.unpack(p))
     return scope["op"], scope.get("rop")
-
-
-def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
-    """Give a generated pull its twins by way of the general one."""
-
-    def general(entry: tuple) -> tuple:
-        parents, out, args = unpack(entry)
-        return (pull_elementwise, parents, primitive, args, {}, out, None)
-
-    # These entries are of one shape and dtype, so any tangent or cotangent serves as their Spec.
-    def guarded(ct: Any, entry: tuple, g: Any, own: set) -> None:
-        like = (ct,) * len(primitive.partials)
-        pull_elementwise.guarded(ct, (*general(entry)[:6], like), g, own)  # type: ignore[attr-defined]
-
-    def push(entry: tuple, v: Any, twin: str = "push") -> Any:
-        e = general(entry)
-        t = next(v[i] for i in e[1] if i is not None)
-        return getattr(pull_elementwise, twin)((*e[:5], t if e[5] is None else e[5], None), v)
-
-    pull.guarded = guarded
-    pull.push = push
-    pull.guarded_push = lambda entry, v: push(entry, v, "guarded_push")
 
 
 #: the kinds with generated code
 KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched)
 
-Pair = tuple[Callable, Callable | None]
-
-#: (kind, primitive) -> (op, rop): as they were generated, and as they are in use
+#: (kind, primitive) -> (op, rop): as they were written, for first calls, and as they are in use
 _generated: dict[tuple[str, Elementwise], Pair] = {}
+_first: dict[tuple[str, Elementwise], Pair] = {}
 _in_use: dict[tuple[str, Elementwise], Pair] = {}
 #: Held while functions are put into use.
 _wiring = threading.RLock()
@@ -133,20 +113,49 @@ def fast(primitive: Elementwise, kind: str) -> Pair:
     pair = _in_use.get(key)
     if pair is None:
         with _wiring:
-            pair = generated(primitive, kind)
+            pair = current(primitive, kind)
             if _wrap is not None:
                 pair = _wrap(primitive, pair)
             _in_use[key] = pair
     return pair
 
 
+def current(primitive: Elementwise, kind: str) -> Pair:
+    """The same as they are under what watches: those for first calls, later the written ones."""
+    key = (kind, primitive)
+    pair = _generated.get(key) or _first.get(key)
+    if pair is None:
+        with _wiring:
+            if key not in _first:
+                _first[key] = first_calls(primitive, kind, mixed, current, settle)
+            pair = _first[key]
+    return pair
+
+
 def generated(primitive: Elementwise, kind: str) -> Pair:
-    """The same as they were generated."""
+    """The written functions."""
     key = (kind, primitive)
     with _wiring:
         if key not in _generated:
             _generated[key] = generate(primitive, kind)
         return _generated[key]
+
+
+def settle(primitive: Elementwise, kind: str) -> Pair:
+    """Put the written functions in the place of those for first calls, wherever these are."""
+    key = (kind, primitive)
+    with _wiring:
+        pair = generated(primitive, kind)
+        if _first.pop(key, None) is not None and key in _in_use:
+            before = _in_use.pop(key)
+            after = fast(primitive, kind)
+            for table in _tables:
+                for ufunc in [u for u, f in [*table.items()] if f is before]:
+                    table[ufunc] = after
+            for lazy in _operators:
+                if lazy.primitive is primitive and lazy.cls.__name__ == kind:
+                    setattr(lazy.cls, lazy.name, after[lazy.reflected])
+        return pair
 
 
 def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:

@@ -18,6 +18,7 @@ from .guard import has_nan, quiet
 from .memory import LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
+from .terms import names_in
 from .traced import Spec, TracedArray, spec_of
 
 __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
@@ -152,10 +153,9 @@ class Partial:
     def _read(self) -> None:
         """See what the formula reads."""
         assert self.text is not None
-        code = compile(self.text, "<partial>", "eval")
-        used = code.co_names
-        self.names = frozenset(used).intersection(("out", *INPUTS))
-        self.constant = None if used else float(eval(code))
+        used = names_in(self.text)
+        self.names = frozenset(used.intersection(("out", *INPUTS)))
+        self.constant = None if used else float(eval(self.text))
 
     def _compile(self) -> None:
         """Make the formula a function."""

@@ -16,18 +16,24 @@ def scaled(t: str, text: str) -> tuple[str, str]:
     """
     if text in ("1", "-1"):
         return ("-" if text == "-1" else "+"), t
-    body = ast.parse(text, mode="eval").body
-    sign, body = _without_minus(body)
+    if text[0].isalpha():  # neither a minus nor 1 / d: there is nothing to take apart
+        return "+", f"{t} * ({text})"
+    text = text.strip()
+    sign, body = _without_minus(ast.parse(text, mode="eval").body)
     if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
-        return sign, f"{t} / ({ast.unparse(body.right)})"
-    return sign, f"{t} * ({ast.unparse(body)})"
+        return sign, f"{t} / ({ast.get_source_segment(text, body.right)})"
+    if sign == "+":
+        return sign, f"{t} * ({text})"
+    return sign, f"{t} * ({text[1:] if text[0] == '-' else ast.unparse(body)})"
 
 
 def summed(pairs: list[tuple[str, str]]) -> str:
     """Source of the sum of tangents times partials; with a common denominator one division."""
+    if len(pairs) != 2 or not all("/" in text for _, text in pairs):
+        return _joined([scaled(t, text) for t, text in pairs])
     bodies = [_without_minus(ast.parse(text, mode="eval").body) for _, text in pairs]
     dens = {_divisor(b) for _, b in bodies}
-    if len(pairs) == 2 and len(dens) == 1 and None not in dens:
+    if len(dens) == 1 and None not in dens:
         terms = [
             (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
             for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
@@ -49,8 +55,9 @@ def _joined(terms: list[tuple[str, str]]) -> str:
 
 
 def names_in(formula: str) -> set[str]:
-    """The names that a formula reads."""
-    return {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
+    """The names in a formula, without taking it apart: the words that are no numbers."""
+    words = "".join([c if c.isalnum() or c == "_" else " " for c in formula]).split()
+    return {word for word in words if not word[0].isdigit()}
 
 
 def _is_one(node: ast.expr) -> bool:

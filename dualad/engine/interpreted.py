@@ -1,0 +1,375 @@
+"""The first calls of an elementwise operation: its formulas carried out one by one.
+
+To write a function and to have Python compile it costs as much as hundreds of calls, and most
+operations of most programs are called less often. So a primitive begins on each kind of traced
+array with the functions that are made here, which only the formulas are compiled for. They take
+the same decisions as the written ones (see `writer`) and compute by the same formulas, so that
+results are the same to the last bit; after `FEW` calls, or at a large array, which the written
+ones take by blocks, these take over.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .batched import Batched
+from .batched_dual import BatchedDual, completed
+from .dual import Dual
+from .formulas import Formulas
+from .guard import has_nan, ignore, restore
+from .memory import LARGE
+from .primitive import Elementwise, lifted
+from .recorded import Recorded
+from .shape import fit
+from .tape import kept
+from .traced import OBJECT
+from .twins import give_twins
+
+__all__ = ["FEW", "Made", "Pair", "first_calls"]
+
+#: After how many calls of an operation on one kind a function of its own is written: then the
+#: calls have cost about as much more than those of that function as it costs to make.
+FEW = 100
+
+ndarray, float64 = np.ndarray, np.float64
+F64 = np.dtype(float64)
+
+Pair = tuple[Callable[..., Any], Callable[..., Any] | None]
+#: What gives the functions of a primitive and kind.
+Made = Callable[[Elementwise, str], Pair]
+
+OPERANDS = ("out", "x", "y")
+UNARY = {"-": operator.neg, "+": operator.pos}
+BINARY = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "**": operator.pow, "%": operator.mod,
+}  # fmt: skip
+
+
+def first_calls(
+    primitive: Elementwise, kind: str, mixed: Callable[..., Any], current: Made, settle: Made
+) -> Pair:
+    """The functions (u op v) and (x op v) of a primitive for the first calls on one kind.
+
+    mixed: the general path; current: the functions in use of another primitive; settle: puts the
+    written functions into use, and gives them.
+    """
+    calls = KINDS[kind](primitive, mixed, current, settle)
+    if calls.arity == 1:
+        return lambda u: calls.of_one(u), None
+    return lambda u, v: calls.of_two(u, v), lambda v, u: calls.reflected(v, u)
+
+
+class FirstCalls(Formulas):
+    """The calls of one primitive on one kind of traced array."""
+
+    kind: type
+
+    def __init__(
+        self, primitive: Elementwise, mixed: Callable[..., Any], current: Made, settle: Made
+    ):
+        super().__init__(primitive)
+        self.mixed, self.current, self.settle = mixed, current, settle
+        self.left = FEW
+        self.known: dict[str, Any] = {}
+        self.compute = self.operation()
+        real = primitive.complex is None
+        self.may = [p for p in self.patterns() if real or p == "x"]
+        if primitive.constant is not None:
+            self.is_constant = self.function("v", primitive.constant[0])
+
+    def function(self, names: str, text: str) -> Callable[..., Any]:
+        """A formula as a function."""
+        scope = self.p.namespace
+        if self.functions:
+            scope = {**scope, **self.functions}
+        return eval(f"lambda {names}: {text}", scope)
+
+    def operation(self) -> Callable[..., Any]:
+        """The operation as a function of its arguments."""
+        if self.p.call is not None:
+            return self.function(", ".join(self.names), self.p.call)
+        if self.p.operator is not None:
+            return (UNARY if self.arity == 1 else BINARY)[self.p.operator]
+        return self.p.impl
+
+    def tangent(self, active: str) -> Callable[..., Any]:
+        """The formula of the tangent as a function of (out, x, y, dx, dy)."""
+        slope = self.plain_slope(active, OPERANDS) if len(active) == 1 else None
+        if slope is None:
+            text = self.total(active, {"x": "dx", "y": "dy"})
+            formula = self.function("out, x, y, dx, dy", text)
+        elif active == "x":
+            formula = lambda out, x, y, dx, dy: slope(dx, out, x, y)  # noqa: E731
+        else:
+            formula = lambda out, x, y, dx, dy: slope(dy, out, x, y)  # noqa: E731
+        self.known[active] = formula
+        return formula
+
+    def plain_slope(self, a: str, reads: Sequence[str]) -> Callable[..., Any] | None:
+        """The share of an argument as a function (t, *reads), where there is nothing to compile.
+
+        It is t itself, or t times something that is read, or a function of that.
+        """
+        slope = self.slopes[a]
+        if slope == "1":
+            return lambda t, *reads: t
+        if slope in reads:
+            k = reads.index(slope)
+            return lambda t, *reads: t * reads[k]
+        name, _, rest = slope.partition("(")
+        if rest[:-1] in reads and rest[-1] == ")" and name in self.p.namespace:
+            f, k = self.p.namespace[name], reads.index(rest[:-1])
+            return lambda t, *reads: t * f(reads[k])
+        return None
+
+    def moved(self, active: str, out: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
+        """The tangent, without warnings where a slope may be infinite."""
+        formula = self.known.get(active) or self.tangent(active)
+        if not self.p.singular:
+            return formula(out, x, y, dx, dy)
+        token = ignore()
+        try:
+            return formula(out, x, y, dx, dy)
+        finally:
+            restore(token)
+
+    def is_over(self, x: Any, y: Any) -> bool:
+        """Whether the written functions take over, now that the operands are x and y."""
+        self.left -= 1
+        return (
+            self.left < 0
+            or (type(x) is ndarray and x.size >= LARGE)
+            or (type(y) is ndarray and y.size >= LARGE)
+        )
+
+    def written(self) -> Pair:
+        return self.settle(self.p, self.kind.__name__)
+
+    def value(self, x: Any, y: Any) -> Any:
+        """The operation on the primals."""
+        return self.compute(x) if self.arity == 1 else self.compute(x, y)
+
+    # --- which operands there are -----------------------------------------------------------
+
+    def of_one(self, u: Any) -> Any:
+        p = self.p
+        if p.complex is not None and u.dtype.kind == "c":
+            return p.complex(u)
+        x = u.primal
+        if self.is_over(x, None):
+            return self.written()[0](u)
+        return self.result("x", u, None, x, None)
+
+    def of_two(self, u: Any, v: Any) -> Any:
+        p, T = self.p, type(v)
+        if p.constant is not None and (T is int or T is float) and self.is_constant(v):
+            return self.current(p.constant[1], self.kind.__name__)[0](u, v)
+        if T is self.kind and v.level is u.level:
+            if "xy" in self.may:
+                if p.twice is not None and u is v:
+                    return self.current(p.twice, self.kind.__name__)[0](u)
+                x, y = u.primal, v.primal
+                if self.is_over(x, y):
+                    return self.written()[0](u, v)
+                return self.result("xy", u, v, x, y)
+        elif "x" in self.may and self.is_plain("x", T, v):
+            if p.complex is None or (u.dtype.kind != "c" and T is not ndarray):
+                x = u.primal
+                if self.is_over(x, v):
+                    return self.written()[0](u, v)
+                return self.result("x", u, None, x, self.constant("x", T, v))
+        return self.mixed(p, u, v)
+
+    def reflected(self, v: Any, u: Any) -> Any:
+        T = type(u)
+        if "y" in self.may and self.is_plain("y", T, u):
+            y = v.primal
+            if self.is_over(u, y):
+                return self.written()[1](v, u)  # type: ignore[misc]
+            return self.result("y", None, v, self.constant("y", T, u), y)
+        return self.mixed(self.p, u, v)
+
+    def is_plain(self, active: str, T: type, c: Any) -> bool:
+        """Whether the other operand, c of type T, is a constant of the common kinds."""
+        if T is float or T is int or T is float64:
+            return True
+        if T is not ndarray:
+            return False
+        key = f"computed {active}"
+        if key not in self.known:
+            self.known[key] = self.computes_with_constant(active)
+        return c.dtype.kind == "f" if self.known[key] else c.dtype is not OBJECT
+
+    def constant(self, active: str, T: type, c: Any) -> Any:
+        """A constant operand as the result refers to it."""
+        return c
+
+    def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
+        """The result from the traced operands u and v, None for a constant, and the primals."""
+        raise NotImplementedError
+
+
+class OfDuals(FirstCalls):
+    """The first calls on duals."""
+
+    kind = Dual
+
+    def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
+        dx = None if u is None else u.tangent
+        dy = None if v is None else v.tangent
+        out = self.value(x, y)
+        t = self.moved(active, out, x, y, dx, dy)
+        if self.p.singular and ((t != t) if type(t) is float64 else has_nan(t)):
+            n = self.arity
+            t = self.p.jvp((dx, dy)[:n], out, (x, y)[:n], {})
+        if type(t) is not float64 or type(out) is not float64:
+            if t.dtype is not out.dtype or t.shape != out.shape:
+                t = fit(t, out)
+        level = (v if u is None else u).level
+        r = level.new(Dual)
+        r.level, r.primal, r.tangent = level, out, t
+        return r
+
+
+class OfManyTangents(FirstCalls):
+    """The first calls on duals with many tangents."""
+
+    kind = BatchedDual
+
+    def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
+        dx = None if u is None else u.tangent
+        dy = None if v is None else v.tangent
+        out = self.value(x, y)
+        level = (v if u is None else u).level
+        if type(out) is float64:
+            t = self.moved(active, out, x, y, dx, dy)
+            plain = True
+        else:
+            n = out.ndim + 1
+            t = self.moved(active, out, x, y, of_rank(dx, n), of_rank(dy, n))
+            plain = t.dtype is F64 is out.dtype and t.shape[1:] == out.shape
+        if not plain or (self.p.singular and has_nan(t)):
+            n = self.arity
+            return completed(self.p, level, (dx, dy)[:n], out, (x, y)[:n])
+        r = level.new(BatchedDual)
+        r.level, r.primal, r.tangent = level, out, t
+        return r
+
+
+def of_rank(tangents: Any, n: int) -> Any:
+    """Tangents with as many axes as those of the result."""
+    if tangents is None or tangents.ndim == n:
+        return tangents
+    return tangents[:, None] if n == 2 else lifted(tangents, n)
+
+
+class OfBatches(FirstCalls):
+    """The first calls on batches of values."""
+
+    kind = Batched
+
+    def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
+        if active == "xy":
+            if x.ndim != y.ndim:
+                n = max(x.ndim, y.ndim)
+                x, y = lifted(x, n), lifted(y, n)
+        elif active == "x" and type(y) is ndarray and y.ndim >= x.ndim:
+            x = lifted(x, y.ndim + 1)
+        elif active == "y" and type(x) is ndarray and x.ndim >= y.ndim:
+            y = lifted(y, x.ndim + 1)
+        owner = v if u is None else u
+        level = owner.level
+        out = self.value(x, y)
+        r = level.new(Batched)
+        r.level, r.primal, r.tangent = level, out, owner.tangent
+        return r
+
+
+class OfRecorded(FirstCalls):
+    """The first calls that are recorded."""
+
+    kind = Recorded
+
+    def constant(self, active: str, T: type, c: Any) -> Any:
+        """One that the rule reads is kept from later writes."""
+        is_read = T is ndarray and ("y" if active == "x" else "x") in self.reads(active)
+        return kept(c) if is_read else c
+
+    def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
+        out = self.value(x, y)
+        level = (v if u is None else u).level
+        i = None if u is None else u.tangent
+        j = None if v is None else v.tangent
+        if not self.is_alike(active, x, y, out):
+            n = self.arity
+            return Recorded.record(self.p, level, (x, y)[:n], (i, j)[:n], out, {})
+        pull, take = self.known.get(active) or self.rule(active)
+        r = level.new(Recorded)
+        r.level, r.primal = level, out
+        tape = level.tape
+        r.tangent = len(tape)
+        tape.append(take((pull, i, j, out, x, y)))
+        return r
+
+    def is_alike(self, active: str, x: Any, y: Any, out: Any) -> bool:
+        """Whether the result and the operands that move are all float64 of one shape."""
+        first, second = (x, y if active == "xy" else None) if "x" in active else (y, None)
+        if self.has_plain_loop:
+            if type(first) is float64:
+                return type(out) is float64 and (second is None or type(second) is float64)
+            if type(first) is ndarray:
+                if second is None:
+                    if type(y if active == "x" else x) is not ndarray:
+                        return first.dtype is F64
+                elif type(second) is ndarray:
+                    return first.dtype is F64 is second.dtype and first.shape == second.shape
+        moving = (first,) if second is None else (first, second)
+        if type(out) is float64:
+            return all(type(a) is float64 for a in moving)
+        return out.dtype is F64 and all(a.shape == out.shape and a.dtype is F64 for a in moving)
+
+    def rule(self, active: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The pull of an entry, and what takes the entry from all that it may consist of."""
+        parents = [1 + "xy".index(a) for a in active]
+        reads = [3 + OPERANDS.index(n) for n in self.reads(active)]
+        self.known[active] = self.pull(active), operator.itemgetter(0, *parents, *reads)
+        return self.known[active]
+
+    def pull(self, active: str) -> Callable[..., Any]:
+        """The pull of entries with the parents and what is read in a row."""
+        reads = self.reads(active)
+        terms = [self.signed(a, reads) for a in active]
+        n = 1 + len(active)
+
+        def pull(c: Any, e: tuple, g: Any, own: set) -> None:
+            read = e[n:]
+            k = 1
+            for is_added, term in terms:
+                i = e[k]
+                k += 1
+                s = g[i]
+                share = term(c, *read)
+                if is_added:
+                    g[i] = share if s is None else s + share
+                else:
+                    g[i] = -share if s is None else s - share
+
+        pull.__name__ = f"pull_{active}"
+        give_twins(self.p, pull, self.unpack(active))
+        return pull
+
+    def signed(self, a: str, reads: Sequence[str]) -> tuple[bool, Callable[..., Any]]:
+        """The share of an argument (cotangent, *reads), and whether it is added or subtracted."""
+        sign, term = self.share(a)
+        share = self.plain_slope(a, reads) or self.function(", ".join(("c", *reads)), term)
+        return sign == "+", share
+
+
+KINDS: dict[str, type[FirstCalls]] = {
+    of.kind.__name__: of for of in (OfDuals, OfManyTangents, OfRecorded, OfBatches)
+}
