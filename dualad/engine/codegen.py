@@ -19,7 +19,7 @@ from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import has_nan, ignore, restore
-from .interpreted import Pair, first_calls
+from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
 from .memory import LARGE
 from .primitive import Elementwise, lifted
@@ -27,7 +27,7 @@ from .recorded import Recorded
 from .shape import fit
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
-from .twins import give_twins
+from .twins import Twins
 
 __all__ = ["define", "install", "operator_method", "rewire"]
 
@@ -89,8 +89,10 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
     writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
-            scope[f"pull_{p}"].shares = writer.shares(p)
-            give_twins(primitive, scope[f"pull_{p}"], writer.unpack(p))
+            pull, twins = scope[f"pull_{p}"], Twins(primitive, writer.places(p))
+            pull.shares = writer.shares(p)
+            pull.guarded, pull.push = twins.guarded, twins.push
+            pull.guarded_push = twins.guarded_push
     return scope["op"], scope.get("rop")
 
 
@@ -127,7 +129,7 @@ def current(primitive: Elementwise, kind: str) -> Pair:
     if pair is None:
         with _wiring:
             if key not in _first:
-                _first[key] = first_calls(primitive, kind, mixed, current, settle)
+                _first[key] = first_calls(primitive, kind)
             pair = _first[key]
     return pair
 
@@ -152,9 +154,10 @@ def settle(primitive: Elementwise, kind: str) -> Pair:
             for table in _tables:
                 for ufunc in [u for u, f in [*table.items()] if f is before]:
                     table[ufunc] = after
+            cls = next(cls for cls in KINDS if cls.__name__ == kind)
             for lazy in _operators:
-                if lazy.primitive is primitive and lazy.cls.__name__ == kind:
-                    setattr(lazy.cls, lazy.name, after[lazy.reflected])
+                if lazy.primitive is primitive:
+                    setattr(cls, lazy.name, after[lazy.reflected])
         return pair
 
 
@@ -167,26 +170,26 @@ def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:
         for table in _tables:
             table.clear()
         for lazy in _operators:
-            setattr(lazy.cls, lazy.name, lazy)
+            for cls in KINDS:
+                setattr(cls, lazy.name, lazy)
 
 
 class _Lazy:
-    """An operator that is generated when it is first used, and then replaces itself."""
+    """An operator of the kinds, which replaces itself where it is first used."""
 
-    def __init__(self, cls: type, primitive: Elementwise, reflected: bool):
-        self.cls, self.primitive, self.reflected = cls, primitive, reflected
+    __slots__ = ("name", "primitive", "reflected")
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, primitive: Elementwise, reflected: bool):
+        self.name, self.primitive, self.reflected = name, primitive, reflected
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance: Any, kind: type) -> Any:
         with _wiring:
-            f = fast(self.primitive, self.cls.__name__)[self.reflected]
-            setattr(self.cls, self.name, f)
-        return self if instance is None else f.__get__(instance, owner)  # type: ignore[union-attr]
+            f = fast(self.primitive, kind.__name__)[self.reflected]
+            setattr(kind, self.name, f)
+        return self if instance is None else f.__get__(instance, kind)  # type: ignore[union-attr]
 
 
-#: The operators of the kinds with generated code, to take them back to where they started.
+#: The operators of the kinds, to take them back to where they started.
 _operators: list[_Lazy] = []
 
 
@@ -204,13 +207,12 @@ def install(primitive: Elementwise, name: str, reflected: str | None = None) -> 
     setattr(TracedArray, name, operator_method(primitive))
     if reflected is not None:
         setattr(TracedArray, reflected, operator_method(primitive, True))
-    for cls in KINDS:
-        for method, swap in ((name, False), (reflected, True)):
-            if method is not None:
-                lazy = _Lazy(cls, primitive, swap)
-                lazy.name = method
+    for method, swap in ((name, False), (reflected, True)):
+        if method is not None:
+            lazy = _Lazy(method, primitive, swap)
+            _operators.append(lazy)
+            for cls in KINDS:
                 setattr(cls, method, lazy)
-                _operators.append(lazy)
 
 
 class _Table(dict):
@@ -259,6 +261,7 @@ def protocol(cls: type) -> Callable[..., Any]:
     return __array_ufunc__
 
 
+FirstCalls.connect(mixed, current, settle)
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
     _kind.__array_ufunc__ = protocol(_kind)  # type: ignore[method-assign]

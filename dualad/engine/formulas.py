@@ -7,20 +7,12 @@ from here, so that they compute the same to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .primitive import Elementwise
 from .terms import scaled, summed
 
-__all__ = ["Formulas", "Shares"]
-
-
-class Shares(NamedTuple):
-    """What a pull adds to each parent, by sign and formula, and what these read."""
-
-    reads: tuple[str, ...]
-    terms: tuple[tuple[str, str], ...]
-    namespace: dict[str, Any]
+__all__ = ["Formulas"]
 
 
 class Formulas:
@@ -38,14 +30,11 @@ class Formulas:
         #: those that are functions, by the names that formulas call them
         self.functions: dict[str, Callable[..., Any]] = {}
         for a, partial in zip(self.names, primitive.partials, strict=True):
-            if partial.text is None and partial.constant is None:
+            text = partial.text
+            if text is None and partial.constant is None:
+                text = f"partial_{a}(out, {', '.join(self.names)})"
                 self.functions[f"partial_{a}"] = partial.value
-            self.slopes[a] = (
-                "0" if partial.constant == 0.0
-                else partial.text or f"partial_{a}(out, {', '.join(self.names)})"
-            )  # fmt: skip
-        #: whether plain float64 gives plain float64, as the operands tell beforehand
-        self.has_plain_loop = "d" * self.arity + "->d" in getattr(primitive.impl, "types", ())
+            self.slopes[a] = "0" if text is None or partial.constant == 0.0 else text
 
     @property
     def call(self) -> str:
@@ -55,6 +44,11 @@ class Formulas:
         if self.p.operator is None:
             return f"F({', '.join(self.names)})"
         return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
+
+    @property
+    def has_plain_loop(self) -> bool:
+        """Whether plain float64 gives plain float64, as the operands tell beforehand."""
+        return "d" * self.arity + "->d" in getattr(self.p.impl, "types", ())
 
     def patterns(self) -> list[str]:
         """Which arguments may have a tangent that counts."""
@@ -74,11 +68,6 @@ class Formulas:
     def share(self, a: str) -> tuple[str, str]:
         """Sign and source of the share of an argument in a cotangent c."""
         return scaled("c", self.slopes[a])
-
-    def shares(self, active: str) -> Shares:
-        """All that a pull states."""
-        terms = tuple([self.share(a) for a in active])
-        return Shares(tuple(self.reads(active)), terms, self.p.namespace)
 
     def reads(self, active: str) -> list[str]:
         """What the partial derivatives in the active arguments read."""
@@ -105,14 +94,7 @@ class Formulas:
         other = "y" if active == "x" else "x"
         return other in self.reads(active) and self.slopes[active] != other
 
-    def unpack(self, active: str) -> Callable[[tuple], tuple]:
-        """What takes an entry apart: parents, result and arguments, None where unread."""
+    def places(self, active: str) -> list[int | None]:
+        """Where an entry, (pull, *parents, *reads), has result, parents and arguments."""
         names = ["", *(f"i{a}" for a in active), *self.reads(active)]
-        at = [names.index(n) if n in names else None for n in ("out", "ix", "iy", "x", "y")]
-
-        def unpack(e: tuple) -> tuple:
-            out, *rest = [None if k is None else e[k] for k in at]
-            n = self.arity
-            return tuple(rest[:n]), out, tuple(rest[2 : 2 + n])
-
-        return unpack
+        return [names.index(n) if n in names else None for n in ("out", "ix", "iy", "x", "y")]

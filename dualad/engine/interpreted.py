@@ -27,7 +27,7 @@ from .recorded import Recorded
 from .shape import fit
 from .tape import kept
 from .traced import OBJECT
-from .twins import give_twins
+from .twins import Twins
 
 __all__ = ["FEW", "Made", "Pair", "first_calls"]
 
@@ -50,15 +50,9 @@ BINARY = {
 }  # fmt: skip
 
 
-def first_calls(
-    primitive: Elementwise, kind: str, mixed: Callable[..., Any], current: Made, settle: Made
-) -> Pair:
-    """The functions (u op v) and (x op v) of a primitive for the first calls on one kind.
-
-    mixed: the general path; current: the functions in use of another primitive; settle: puts the
-    written functions into use, and gives them.
-    """
-    calls = KINDS[kind](primitive, mixed, current, settle)
+def first_calls(primitive: Elementwise, kind: str) -> Pair:
+    """The functions (u op v) and (x op v) of a primitive for the first calls on one kind."""
+    calls = KINDS[kind](primitive)
     if calls.arity == 1:
         return lambda u: calls.of_one(u), None
     return lambda u, v: calls.of_two(u, v), lambda v, u: calls.reflected(v, u)
@@ -68,17 +62,26 @@ class FirstCalls(Formulas):
     """The calls of one primitive on one kind of traced array."""
 
     kind: type
+    #: the general path of an operator
+    mixed: Callable[..., Any]
+    #: the functions in use of another primitive
+    current: Made
+    #: puts the written functions into use, and gives them
+    settle: Made
 
-    def __init__(
-        self, primitive: Elementwise, mixed: Callable[..., Any], current: Made, settle: Made
-    ):
+    @classmethod
+    def connect(cls, mixed: Callable[..., Any], current: Made, settle: Made) -> None:
+        """Make known what the first calls go on to."""
+        cls.mixed, cls.current, cls.settle = map(staticmethod, (mixed, current, settle))
+
+    def __init__(self, primitive: Elementwise):
         super().__init__(primitive)
-        self.mixed, self.current, self.settle = mixed, current, settle
         self.left = FEW
         self.known: dict[str, Any] = {}
         self.compute = self.operation()
-        real = primitive.complex is None
-        self.may = [p for p in self.patterns() if real or p == "x"]
+        self.may = self.patterns()
+        if primitive.complex is not None:
+            self.may = [p for p in self.may if p == "x"]
         if primitive.constant is not None:
             self.is_constant = self.function("v", primitive.constant[0])
 
@@ -99,16 +102,24 @@ class FirstCalls(Formulas):
 
     def tangent(self, active: str) -> Callable[..., Any]:
         """The formula of the tangent as a function of (out, x, y, dx, dy)."""
-        slope = self.plain_slope(active, OPERANDS) if len(active) == 1 else None
-        if slope is None:
+        formula = self.plain_tangent(active)
+        if formula is None:
             text = self.total(active, {"x": "dx", "y": "dy"})
             formula = self.function("out, x, y, dx, dy", text)
-        elif active == "x":
-            formula = lambda out, x, y, dx, dy: slope(dx, out, x, y)  # noqa: E731
-        else:
-            formula = lambda out, x, y, dx, dy: slope(dy, out, x, y)  # noqa: E731
         self.known[active] = formula
         return formula
+
+    def plain_tangent(self, active: str) -> Callable[..., Any] | None:
+        """The same where there is nothing to compile."""
+        slopes = [self.plain_slope(a, OPERANDS) for a in active]
+        if None in slopes:
+            return None
+        first, last = slopes[0], slopes[-1]
+        if active == "x":
+            return lambda out, x, y, dx, dy: first(dx, out, x, y)  # type: ignore[misc]
+        if active == "y":
+            return lambda out, x, y, dx, dy: last(dy, out, x, y)  # type: ignore[misc]
+        return lambda out, x, y, dx, dy: first(dx, out, x, y) + last(dy, out, x, y)  # type: ignore[misc]
 
     def plain_slope(self, a: str, reads: Sequence[str]) -> Callable[..., Any] | None:
         """The share of an argument as a function (t, *reads), where there is nothing to compile.
@@ -149,10 +160,6 @@ class FirstCalls(Formulas):
 
     def written(self) -> Pair:
         return self.settle(self.p, self.kind.__name__)
-
-    def value(self, x: Any, y: Any) -> Any:
-        """The operation on the primals."""
-        return self.compute(x) if self.arity == 1 else self.compute(x, y)
 
     # --- which operands there are -----------------------------------------------------------
 
@@ -222,7 +229,7 @@ class OfDuals(FirstCalls):
     def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
         dx = None if u is None else u.tangent
         dy = None if v is None else v.tangent
-        out = self.value(x, y)
+        out = self.compute(x) if self.arity == 1 else self.compute(x, y)
         t = self.moved(active, out, x, y, dx, dy)
         if self.p.singular and ((t != t) if type(t) is float64 else has_nan(t)):
             n = self.arity
@@ -244,7 +251,7 @@ class OfManyTangents(FirstCalls):
     def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
         dx = None if u is None else u.tangent
         dy = None if v is None else v.tangent
-        out = self.value(x, y)
+        out = self.compute(x) if self.arity == 1 else self.compute(x, y)
         level = (v if u is None else u).level
         if type(out) is float64:
             t = self.moved(active, out, x, y, dx, dy)
@@ -284,7 +291,7 @@ class OfBatches(FirstCalls):
             y = lifted(y, x.ndim + 1)
         owner = v if u is None else u
         level = owner.level
-        out = self.value(x, y)
+        out = self.compute(x) if self.arity == 1 else self.compute(x, y)
         r = level.new(Batched)
         r.level, r.primal, r.tangent = level, out, owner.tangent
         return r
@@ -301,7 +308,7 @@ class OfRecorded(FirstCalls):
         return kept(c) if is_read else c
 
     def result(self, active: str, u: Any, v: Any, x: Any, y: Any) -> Any:
-        out = self.value(x, y)
+        out = self.compute(x) if self.arity == 1 else self.compute(x, y)
         level = (v if u is None else u).level
         i = None if u is None else u.tangent
         j = None if v is None else v.tangent
@@ -318,56 +325,71 @@ class OfRecorded(FirstCalls):
 
     def is_alike(self, active: str, x: Any, y: Any, out: Any) -> bool:
         """Whether the result and the operands that move are all float64 of one shape."""
-        first, second = (x, y if active == "xy" else None) if "x" in active else (y, None)
-        if self.has_plain_loop:
-            if type(first) is float64:
-                return type(out) is float64 and (second is None or type(second) is float64)
-            if type(first) is ndarray:
-                if second is None:
-                    if type(y if active == "x" else x) is not ndarray:
-                        return first.dtype is F64
-                elif type(second) is ndarray:
-                    return first.dtype is F64 is second.dtype and first.shape == second.shape
-        moving = (first,) if second is None else (first, second)
-        if type(out) is float64:
-            return all(type(a) is float64 for a in moving)
-        return out.dtype is F64 and all(a.shape == out.shape and a.dtype is F64 for a in moving)
+        moving = (x, y) if active == "xy" else (x,) if active == "x" else (y,)
+        if type(out) is not float64:
+            if out.dtype is not F64:
+                return False
+            for a in moving:
+                if a.shape != out.shape or a.dtype is not F64:
+                    return False
+            return True
+        kinds = set(map(type, moving))
+        if kinds == {float64}:
+            return True
+        # Arrays without axes, of which NumPy gives numbers.
+        if kinds != {ndarray} or not self.has_plain_loop:
+            return False
+        if len(active) == 1 and type(y if active == "x" else x) is ndarray:
+            return False
+        return all(a.dtype is F64 for a in moving)
 
     def rule(self, active: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """The pull of an entry, and what takes the entry from all that it may consist of."""
         parents = [1 + "xy".index(a) for a in active]
-        reads = [3 + OPERANDS.index(n) for n in self.reads(active)]
-        self.known[active] = self.pull(active), operator.itemgetter(0, *parents, *reads)
-        return self.known[active]
-
-    def pull(self, active: str) -> Callable[..., Any]:
-        """The pull of entries with the parents and what is read in a row."""
         reads = self.reads(active)
         terms = [self.signed(a, reads) for a in active]
-        n = 1 + len(active)
-
-        def pull(c: Any, e: tuple, g: Any, own: set) -> None:
-            read = e[n:]
-            k = 1
-            for is_added, term in terms:
-                i = e[k]
-                k += 1
-                s = g[i]
-                share = term(c, *read)
-                if is_added:
-                    g[i] = share if s is None else s + share
-                else:
-                    g[i] = -share if s is None else s - share
-
-        pull.__name__ = f"pull_{active}"
-        give_twins(self.p, pull, self.unpack(active))
-        return pull
+        take = operator.itemgetter(0, *parents, *[3 + OPERANDS.index(n) for n in reads])
+        self.known[active] = found = Pull(self, active, terms), take
+        return found
 
     def signed(self, a: str, reads: Sequence[str]) -> tuple[bool, Callable[..., Any]]:
         """The share of an argument (cotangent, *reads), and whether it is added or subtracted."""
+        plain = self.plain_slope(a, reads)
+        if plain is not None:
+            return True, plain
         sign, term = self.share(a)
-        share = self.plain_slope(a, reads) or self.function(", ".join(("c", *reads)), term)
-        return sign == "+", share
+        return sign == "+", self.function(", ".join(("c", *reads)), term)
+
+
+class Pull(Twins):
+    """The pull of the entries of first calls; none of them is of large arrays."""
+
+    __slots__ = ("__name__", "active", "formulas", "terms")
+
+    def __init__(self, formulas: Formulas, active: str, terms: list):
+        self.__name__ = f"pull_{active}"
+        self.primitive, self.formulas, self.active = formulas.p, formulas, active
+        self.terms = terms
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "places":
+            raise AttributeError(name)
+        self.places = self.formulas.places(self.active)
+        return self.places
+
+    def __call__(self, c: Any, e: tuple, g: Any, own: set) -> None:
+        terms = self.terms
+        reads = e[1 + len(terms) :]
+        k = 1
+        for is_added, term in terms:
+            i = e[k]
+            k += 1
+            s = g[i]
+            share = term(c, *reads)
+            if is_added:
+                g[i] = share if s is None else s + share
+            else:
+                g[i] = -share if s is None else s - share
 
 
 KINDS: dict[str, type[FirstCalls]] = {

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 
-__all__ = ["names_in", "scaled", "summed"]
+__all__ = ["names_in", "scaled", "summed", "words_in"]
+
+#: Between names and numbers.
+BLANKS = dict.fromkeys(map(ord, "()[]{}+-*/%@&|^~<>=!.,:\"'\\\n\r\t"), " ")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -54,10 +57,14 @@ def _joined(terms: list[tuple[str, str]]) -> str:
     return " ".join([head, *(f"{s} {term}" for s, term in rest)])
 
 
+def words_in(formula: str) -> list[str]:
+    """The names and the numbers in a formula, without taking it apart."""
+    return formula.translate(BLANKS).split()
+
+
 def names_in(formula: str) -> set[str]:
-    """The names in a formula, without taking it apart: the words that are no numbers."""
-    words = "".join([c if c.isalnum() or c == "_" else " " for c in formula]).split()
-    return {word for word in words if not word[0].isdigit()}
+    """The names in a formula."""
+    return {word for word in words_in(formula) if not word[0].isdigit()}
 
 
 def _is_one(node: ast.expr) -> bool:

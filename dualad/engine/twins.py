@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .primitive import Elementwise
 from .tape import pull_elementwise
 
-__all__ = ["give_twins"]
+__all__ = ["Twins"]
 
 
-def give_twins(primitive: Elementwise, pull: Any, unpack: Callable[[tuple], tuple]) -> None:
-    """Give a pull its `guarded`, `push` and `guarded_push`; unpack takes its entries apart."""
+class Twins:
+    """The twins of a pull whose entries are of one shape and dtype."""
 
-    def general(entry: tuple) -> tuple:
-        parents, out, args = unpack(entry)
-        return (pull_elementwise, parents, primitive, args, {}, out, None)
+    __slots__ = ("places", "primitive")
 
-    # These entries are of one shape and dtype, so any tangent or cotangent serves as their Spec.
-    def guarded(ct: Any, entry: tuple, g: Any, own: set) -> None:
-        like = (ct,) * len(primitive.partials)
-        pull_elementwise.guarded(ct, (*general(entry)[:6], like), g, own)  # type: ignore[attr-defined]
+    def __init__(self, primitive: Elementwise, places: list[int | None]):
+        """places: where an entry has the result, the parents and the arguments."""
+        self.primitive, self.places = primitive, places
 
-    def push(entry: tuple, v: Any, twin: str = "push") -> Any:
-        e = general(entry)
+    def general(self, entry: tuple) -> tuple:
+        """The same entry as the general pull has it, without the Specs of the arguments."""
+        n = len(self.primitive.partials)
+        out, *rest = [None if k is None else entry[k] for k in self.places]
+        return (pull_elementwise, tuple(rest[:n]), self.primitive, tuple(rest[2 : 2 + n]), {}, out)
+
+    # Of one shape and dtype: so any tangent or cotangent serves as the Spec of all.
+
+    def guarded(self, ct: Any, entry: tuple, g: Any, own: set) -> None:
+        like = (ct,) * len(self.primitive.partials)
+        pull_elementwise.guarded(ct, (*self.general(entry), like), g, own)  # type: ignore[attr-defined]
+
+    def push(self, entry: tuple, v: Any, twin: str = "push") -> Any:
+        e = self.general(entry)
         t = next(v[i] for i in e[1] if i is not None)
         return getattr(pull_elementwise, twin)((*e[:5], t if e[5] is None else e[5], None), v)
 
-    pull.guarded = guarded
-    pull.push = push
-    pull.guarded_push = lambda entry, v: push(entry, v, "guarded_push")
+    def guarded_push(self, entry: tuple, v: Any) -> Any:
+        return self.push(entry, v, "guarded_push")

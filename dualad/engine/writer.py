@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .blocks import Later, blockwise, blockwise_pull
 from .formulas import Formulas
@@ -11,6 +11,14 @@ from .primitive import Elementwise
 from .terms import names_in
 
 __all__ = ["Writer"]
+
+
+class Shares(NamedTuple):
+    """What a written pull adds to each parent, by sign and formula, and what these read."""
+
+    reads: tuple[str, ...]
+    terms: tuple[tuple[str, str], ...]
+    namespace: dict[str, Any]
 
 
 class Writer(Formulas):
@@ -265,6 +273,11 @@ class Writer(Formulas):
             lines += [f"    s = g[i{a}]", f"    {self.added(a)}"]
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
+
+    def shares(self, active: str) -> Shares:
+        """All that a pull states."""
+        terms = tuple([self.share(a) for a in active])
+        return Shares(tuple(self.reads(active)), terms, self.p.namespace)
 
     def added(self, a: str) -> str:
         """The statement that adds the share of one parent."""

@@ -1,21 +1,17 @@
 """The first calls of an operation give what its written function gives, to the last bit."""
 
 import itertools
-import sys
-import threading
 
 import numpy as np
 import pytest
 
-import dualad
 from dualad.engine import codegen, interpreted
 from dualad.engine.batched import batched
 from dualad.engine.batched_dual import make_batched_dual
-from dualad.engine.dual import Dual, make_dual
+from dualad.engine.dual import make_dual
 from dualad.engine.level import Level
-from dualad.engine.memory import LARGE
 from dualad.engine.primitive import PRIMITIVES, Elementwise
-from dualad.engine.recorded import Recorded, recorded
+from dualad.engine.recorded import recorded
 from dualad.engine.tape import push_tape, sweep
 from dualad.engine.traced import TracedArray
 
@@ -53,7 +49,7 @@ def never(primitive, kind):
 
 def first(primitive, kind):
     """The functions for the first calls, which stay what they are."""
-    return interpreted.first_calls(primitive, kind, codegen.mixed, first, never)
+    return interpreted.first_calls(primitive, kind)
 
 
 def tangents(x, n=()):
@@ -131,6 +127,8 @@ def fits(*values):
 def many(monkeypatch):
     """First calls are as many as a test needs."""
     monkeypatch.setattr(interpreted, "FEW", 10**6)
+    monkeypatch.setattr(interpreted.FirstCalls, "current", staticmethod(first))
+    monkeypatch.setattr(interpreted.FirstCalls, "settle", staticmethod(never))
 
 
 @pytest.mark.usefixtures("many")
