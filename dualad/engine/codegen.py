@@ -1,8 +1,9 @@
-"""The fast paths: functions generated once for each elementwise primitive and kind.
+"""The fast paths: functions of each elementwise primitive for one kind of traced array.
 
 They handle what nearly every call is: operands of one level or constants, equal shapes, float64.
 All else goes to the general path (`bind`), which they agree with by construction: both are made
-from the same partials. Code is generated on first use.
+from the same partials. They are made on first use: for the first calls such as carry out the
+formulas (`interpreted`), then written and compiled ones, which take the place of those.
 """
 
 from __future__ import annotations
@@ -148,9 +149,9 @@ def settle(primitive: Elementwise, kind: str) -> Pair:
     key = (kind, primitive)
     with _wiring:
         pair = generated(primitive, kind)
-        if _first.pop(key, None) is not None and key in _in_use:
-            before = _in_use.pop(key)
-            after = fast(primitive, kind)
+        before = _in_use.get(key)
+        if key in _first and before is not None:
+            after = pair if _wrap is None else _wrap(primitive, pair)
             for table in _tables:
                 for ufunc in [u for u, f in [*table.items()] if f is before]:
                     table[ufunc] = after
@@ -158,6 +159,8 @@ def settle(primitive: Elementwise, kind: str) -> Pair:
             for lazy in _operators:
                 if lazy.primitive is primitive:
                     setattr(cls, lazy.name, after[lazy.reflected])
+            _in_use[key] = after
+        _first.pop(key, None)  # last: who interrupts this leaves it to the next call
         return pair
 
 

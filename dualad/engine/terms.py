@@ -19,12 +19,14 @@ def scaled(t: str, text: str) -> tuple[str, str]:
     """
     if text in ("1", "-1"):
         return ("-" if text == "-1" else "+"), t
+    if "#" in text:  # a comment would take what follows the formula with it
+        text = ast.unparse(ast.parse(text.strip(), mode="eval"))
     if text[0].isalpha():  # neither a minus nor 1 / d: there is nothing to take apart
         return "+", f"{t} * ({text})"
     text = text.strip()
     sign, body = _without_minus(ast.parse(text, mode="eval").body)
     if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
-        return sign, f"{t} / ({ast.get_source_segment(text, body.right)})"
+        return sign, f"{t} / ({_source(text, body.right)})"
     if sign == "+":
         return sign, f"{t} * ({text})"
     return sign, f"{t} * ({text[1:] if text[0] == '-' else ast.unparse(body)})"
@@ -43,6 +45,13 @@ def summed(pairs: list[tuple[str, str]]) -> str:
         ]
         return f"({_joined(terms)}) / ({dens.pop()})"
     return _joined([scaled(t, text) for t, text in pairs])
+
+
+def _source(text: str, node: ast.expr) -> str:
+    """The part of a formula that a node stands for."""
+    if text.isascii() and node.lineno == node.end_lineno == 1:
+        return text[node.col_offset : node.end_col_offset]
+    return ast.unparse(node)
 
 
 def _divisor(node: ast.expr) -> str | None:
