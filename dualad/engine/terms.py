@@ -11,6 +11,10 @@ __all__ = ["names_in", "scaled", "summed", "words_in"]
 BLANKS = dict.fromkeys(map(ord, "()[]{}+-*/%@&|^~<>=!.,:\"'\\\n\r\t"), " ")
 
 
+#: What a formula begins with, after brackets, that has a minus or is 1 / d; "" is for an empty one.
+UNKNOWN = {"", " ", "-", "+", "1", "~"}
+
+
 @functools.lru_cache(maxsize=1024)
 def scaled(t: str, text: str) -> tuple[str, str]:
     """Sign and source of t times a partial: 1 / d is one division, a leading minus the sign.
@@ -21,7 +25,7 @@ def scaled(t: str, text: str) -> tuple[str, str]:
         return ("-" if text == "-1" else "+"), t
     if "#" in text:  # a comment would take what follows the formula with it
         text = ast.unparse(ast.parse(text.strip(), mode="eval"))
-    if text[0].isalpha():  # neither a minus nor 1 / d: there is nothing to take apart
+    if text.lstrip("(")[:1] not in UNKNOWN:
         return "+", f"{t} * ({text})"
     text = text.strip()
     sign, body = _without_minus(ast.parse(text, mode="eval").body)
