@@ -11,7 +11,7 @@ __all__ = ["names_in", "scaled", "summed", "words_in"]
 BLANKS = dict.fromkeys(map(ord, "()[]{}+-*/%@&|^~<>=!.,:\"'\\\n\r\t"), " ")
 
 
-#: What a formula begins with, after brackets, that has a minus or is 1 / d; "" is for an empty one.
+#: How formulas begin, after brackets, that may have a minus in front or be 1 / d.
 UNKNOWN = {"", " ", "-", "+", "1", "~"}
 
 
