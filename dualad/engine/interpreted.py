@@ -11,7 +11,7 @@ written ones take by blocks, these take over.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
 from .tape import kept
+from .terms import divided_once, scaled
 from .traced import OBJECT
 from .twins import Twins
 
@@ -49,6 +50,16 @@ BINARY: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "**": operator.pow, "%": operator.mod,
 }  # fmt: skip
+
+
+#: t times a slope that is read as it is
+PLAIN: dict[str, Callable[..., Any]] = {
+    "out": lambda t, out, x, y: t * out,
+    "x": lambda t, out, x, y: t * x,
+    "y": lambda t, out, x, y: t * y,
+}
+#: the share of an argument of a primitive, and whether it is added
+_terms: dict[tuple[Elementwise, str], tuple[bool, Callable[..., Any]]] = {}
 
 
 def first_calls(primitive: Elementwise, kind: str) -> Pair:
@@ -107,41 +118,65 @@ class FirstCalls(Formulas):
 
     def tangent(self, active: str) -> Callable[..., Any]:
         """The formula of the tangent as a function of (out, x, y, dx, dy)."""
-        formula = self.plain_tangent(active)
-        if formula is None:
-            text = self.total(active, {"x": "dx", "y": "dy"})
-            formula = self.function("out, x, y, dx, dy", text)
+        if len(active) == 2:
+            formula = self.sum_of_two()
+        else:
+            is_added, term = self.term(active)
+            share = term if is_added else lambda *args: -term(*args)
+            if active == "x":
+                formula = lambda out, x, y, dx, dy: share(dx, out, x, y)  # noqa: E731
+            else:
+                formula = lambda out, x, y, dx, dy: share(dy, out, x, y)  # noqa: E731
         self.known[active] = formula
         return formula
 
-    def plain_tangent(self, active: str) -> Callable[..., Any] | None:
-        """The same where there is nothing to compile."""
-        slopes = [self.plain_slope(a, OPERANDS) for a in active]
-        if None in slopes:
-            return None
-        first, last = slopes[0], slopes[-1]
-        if active == "x":
-            return lambda out, x, y, dx, dy: first(dx, out, x, y)  # type: ignore[misc]
-        if active == "y":
-            return lambda out, x, y, dx, dy: last(dy, out, x, y)  # type: ignore[misc]
-        return lambda out, x, y, dx, dy: first(dx, out, x, y) + last(dy, out, x, y)  # type: ignore[misc]
+    def sum_of_two(self) -> Callable[..., Any]:
+        """The same where both arguments have a tangent."""
+        text = divided_once([("dx", self.slopes["x"]), ("dy", self.slopes["y"])])
+        if text is not None:
+            return self.function("out, x, y, dx, dy", text)
+        (x_is_added, first), (y_is_added, second) = self.term("x"), self.term("y")
 
-    def plain_slope(self, a: str, reads: Sequence[str]) -> Callable[..., Any] | None:
-        """The share of an argument as a function (t, *reads), where there is nothing to compile.
+        def formula(out: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
+            t = first(dx, out, x, y) if x_is_added else -first(dx, out, x, y)
+            s = second(dy, out, x, y)
+            return t + s if y_is_added else t - s
 
-        It is t itself, or t times something that is read, or a function of that.
+        return formula
+
+    def term(self, a: str) -> tuple[bool, Callable[..., Any]]:
+        """The share of an argument as a function (t, out, x, y); whether it is added.
+
+        It is made once for all kinds.
+        """
+        found = _terms.get((self.p, a))
+        if found is None:
+            sign, share = "+", self.plain_term(a)
+            if share is None:
+                sign, text = scaled("t", self.slopes[a])
+                share = self.function("t, out, x, y", text)
+            found = _terms[self.p, a] = sign == "+", share
+        return found
+
+    def plain_term(self, a: str) -> Callable[..., Any] | None:
+        """A share for which there is nothing to compile.
+
+        It is t itself, or t times an operand or the result, or a function of that.
         """
         slope = self.slopes[a]
         if slope == "1":
-            return lambda t, *reads: t
-        if slope in reads:
-            k = reads.index(slope)
-            return lambda t, *reads: t * reads[k]
+            return lambda t, out, x, y: t
+        if slope in PLAIN:
+            return PLAIN[slope]
         name, _, rest = slope.partition("(")
-        if rest[:-1] in reads and rest[-1] == ")" and name in self.p.namespace:
-            f, k = self.p.namespace[name], reads.index(rest[:-1])
-            return lambda t, *reads: t * f(reads[k])
-        return None
+        f = self.p.namespace.get(name)
+        if f is None or rest not in ("x)", "y)", "out)"):
+            return None
+        if rest == "x)":
+            return lambda t, out, x, y: t * f(x)
+        if rest == "y)":
+            return lambda t, out, x, y: t * f(y)
+        return lambda t, out, x, y: t * f(out)
 
     def moved(self, active: str, out: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
         """The tangent, without warnings where a slope may be infinite."""
@@ -347,46 +382,33 @@ class OfRecorded(FirstCalls):
     def rule(self, active: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """The pull of an entry, and what takes the entry from all that it may consist of."""
         parents = [1 + "xy".index(a) for a in active]
-        reads = self.reads(active)
-        terms = [self.signed(a, reads) for a in active]
-        take = operator.itemgetter(0, *parents, *[3 + OPERANDS.index(n) for n in reads])
-        self.known[active] = found = Pull(self, active, terms), take
+        reads = [3 + OPERANDS.index(n) for n in self.reads(active)]
+        take = operator.itemgetter(0, *parents, *reads)
+        self.known[active] = found = Pull(self, active), take
         return found
-
-    def signed(self, a: str, reads: Sequence[str]) -> tuple[bool, Callable[..., Any]]:
-        """The share of an argument (cotangent, *reads), and whether it is added or subtracted."""
-        plain = self.plain_slope(a, reads)
-        if plain is not None:
-            return True, plain
-        sign, term = self.share(a)
-        return sign == "+", self.function(", ".join(("c", *reads)), term)
 
 
 class Pull(Twins):
     """The pull of the entries of first calls; none of them is of large arrays."""
 
-    __slots__ = ("__name__", "active", "formulas", "terms")
+    __slots__ = ("__name__", "at", "terms")
 
-    def __init__(self, formulas: Formulas, active: str, terms: list):
+    def __init__(self, calls: FirstCalls, active: str):
+        super().__init__(calls.p, calls.places(active))
         self.__name__ = f"pull_{active}"
-        self.primitive, self.formulas, self.active = formulas.p, formulas, active
-        self.terms = terms
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "places":
-            raise AttributeError(name)
-        self.places = self.formulas.places(self.active)
-        return self.places
+        #: by the argument: where its cotangent goes, whether its share is added, the share
+        self.terms = [(k + 1, *calls.term(a)) for k, a in enumerate(active)]
+        out, _, _, x, y = self.places
+        #: where an entry has what the shares read, or what they do not read
+        self.at = (out or 0, x or 0, y or 0)
 
     def __call__(self, c: Any, e: tuple, g: Any, own: set) -> None:
-        terms = self.terms
-        reads = e[1 + len(terms) :]
-        k = 1
-        for is_added, term in terms:
+        at_out, at_x, at_y = self.at
+        out, x, y = e[at_out], e[at_x], e[at_y]
+        for k, is_added, term in self.terms:
             i = e[k]
-            k += 1
             s = g[i]
-            share = term(c, *reads)
+            share = term(c, out, x, y)
             if is_added:
                 g[i] = share if s is None else s + share
             else:

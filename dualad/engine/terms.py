@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 
-__all__ = ["names_in", "scaled", "summed", "words_in"]
+__all__ = ["divided_once", "names_in", "scaled", "summed", "words_in"]
 
 #: Between names and numbers.
 BLANKS = dict.fromkeys(map(ord, "()[]{}+-*/%@&|^~<>=!.,:\"'\\\n\r\t"), " ")
@@ -38,17 +38,22 @@ def scaled(t: str, text: str) -> tuple[str, str]:
 
 def summed(pairs: list[tuple[str, str]]) -> str:
     """Source of the sum of tangents times partials; with a common denominator one division."""
+    return divided_once(pairs) or _joined([scaled(t, text) for t, text in pairs])
+
+
+def divided_once(pairs: list[tuple[str, str]]) -> str | None:
+    """The sum of two terms with a common denominator; None for any others."""
     if len(pairs) != 2 or not all("/" in text for _, text in pairs):
-        return _joined([scaled(t, text) for t, text in pairs])
+        return None
     bodies = [_without_minus(ast.parse(text, mode="eval").body) for _, text in pairs]
     dens = {_divisor(b) for _, b in bodies}
-    if len(dens) == 1 and None not in dens:
-        terms = [
-            (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
-            for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
-        ]
-        return f"({_joined(terms)}) / ({dens.pop()})"
-    return _joined([scaled(t, text) for t, text in pairs])
+    if len(dens) != 1 or None in dens:
+        return None
+    terms = [
+        (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
+        for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
+    ]
+    return f"({_joined(terms)}) / ({dens.pop()})"
 
 
 def _source(text: str, node: ast.expr) -> str:
