@@ -1,7 +1,7 @@
-"""The formulas of one elementwise primitive as source: what its functions compute, however made.
+"""The formulas of one elementwise primitive: what its functions compute, however these are made.
 
-`interpreted` carries them out one by one, `writer` writes them into functions. Both take them
-from here, so that they compute the same to the last bit.
+`interpreted` carries them out one by one, as small functions, and `writer` writes their source
+into large ones. Both take them from here, so that they compute the same to the last bit.
 """
 
 from __future__ import annotations
@@ -10,9 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from .primitive import Elementwise
-from .terms import scaled, summed
+from .terms import divided_once, scaled, summed
 
 __all__ = ["Formulas"]
+
+
+#: t times a slope that is read as it is
+PLAIN: dict[str, Callable[..., Any]] = {
+    "out": lambda t, out, x, y: t * out,
+    "x": lambda t, out, x, y: t * x,
+    "y": lambda t, out, x, y: t * y,
+}
+#: the share of an argument of a primitive, and whether it is added
+_terms: dict[tuple[Elementwise, str], tuple[bool, Callable[..., Any]]] = {}
 
 
 class Formulas:
@@ -98,3 +108,60 @@ class Formulas:
         """Where an entry, (pull, *parents, *reads), has result, parents and arguments."""
         names = ["", *(f"i{a}" for a in active), *self.reads(active)]
         return [names.index(n) if n in names else None for n in ("out", "ix", "iy", "x", "y")]
+
+    # --- as functions ------------------------------------------------------------------------
+
+    def function(self, names: str, text: str) -> Callable[..., Any]:
+        """A formula as a function."""
+        scope = self.p.namespace
+        if self.functions:
+            scope = {**scope, **self.functions}
+        return eval(f"lambda {names}: {text}", scope)
+
+    def sum_of_two(self) -> Callable[..., Any]:
+        """The tangent where both arguments have one, as a function of (out, x, y, dx, dy)."""
+        text = divided_once([("dx", self.slopes["x"]), ("dy", self.slopes["y"])])
+        if text is not None:
+            return self.function("out, x, y, dx, dy", text)
+        (x_is_added, first), (y_is_added, second) = self.term("x"), self.term("y")
+
+        def formula(out: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
+            t = first(dx, out, x, y) if x_is_added else -first(dx, out, x, y)
+            s = second(dy, out, x, y)
+            return t + s if y_is_added else t - s
+
+        return formula
+
+    def term(self, a: str) -> tuple[bool, Callable[..., Any]]:
+        """The share of an argument as a function (t, out, x, y); whether it is added.
+
+        It is made once for all kinds.
+        """
+        found = _terms.get((self.p, a))
+        if found is None:
+            sign, share = "+", self.plain_term(a)
+            if share is None:
+                sign, text = scaled("t", self.slopes[a])
+                share = self.function("t, out, x, y", text)
+            found = _terms[self.p, a] = sign == "+", share
+        return found
+
+    def plain_term(self, a: str) -> Callable[..., Any] | None:
+        """A share for which there is nothing to compile.
+
+        It is t itself, or t times an operand or the result, or a function of that.
+        """
+        slope = self.slopes[a]
+        if slope == "1":
+            return lambda t, out, x, y: t
+        if slope in PLAIN:
+            return PLAIN[slope]
+        name, _, rest = slope.partition("(")
+        f = self.p.namespace.get(name)
+        if f is None or rest not in ("x)", "y)", "out)"):
+            return None
+        if rest == "x)":
+            return lambda t, out, x, y: t * f(x)
+        if rest == "y)":
+            return lambda t, out, x, y: t * f(y)
+        return lambda t, out, x, y: t * f(out)

@@ -26,7 +26,6 @@ from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
 from .tape import kept
-from .terms import divided_once, scaled
 from .traced import OBJECT
 from .twins import Twins
 
@@ -50,16 +49,6 @@ BINARY: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "**": operator.pow, "%": operator.mod,
 }  # fmt: skip
-
-
-#: t times a slope that is read as it is
-PLAIN: dict[str, Callable[..., Any]] = {
-    "out": lambda t, out, x, y: t * out,
-    "x": lambda t, out, x, y: t * x,
-    "y": lambda t, out, x, y: t * y,
-}
-#: the share of an argument of a primitive, and whether it is added
-_terms: dict[tuple[Elementwise, str], tuple[bool, Callable[..., Any]]] = {}
 
 
 def first_calls(primitive: Elementwise, kind: str) -> Pair:
@@ -101,13 +90,6 @@ class FirstCalls(Formulas):
         if primitive.constant is not None:
             self.is_constant = self.function("v", primitive.constant[0])
 
-    def function(self, names: str, text: str) -> Callable[..., Any]:
-        """A formula as a function."""
-        scope = self.p.namespace
-        if self.functions:
-            scope = {**scope, **self.functions}
-        return eval(f"lambda {names}: {text}", scope)
-
     def operation(self) -> Callable[..., Any]:
         """The operation as a function of its arguments."""
         if self.p.call is not None:
@@ -129,54 +111,6 @@ class FirstCalls(Formulas):
                 formula = lambda out, x, y, dx, dy: share(dy, out, x, y)  # noqa: E731
         self.known[active] = formula
         return formula
-
-    def sum_of_two(self) -> Callable[..., Any]:
-        """The same where both arguments have a tangent."""
-        text = divided_once([("dx", self.slopes["x"]), ("dy", self.slopes["y"])])
-        if text is not None:
-            return self.function("out, x, y, dx, dy", text)
-        (x_is_added, first), (y_is_added, second) = self.term("x"), self.term("y")
-
-        def formula(out: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
-            t = first(dx, out, x, y) if x_is_added else -first(dx, out, x, y)
-            s = second(dy, out, x, y)
-            return t + s if y_is_added else t - s
-
-        return formula
-
-    def term(self, a: str) -> tuple[bool, Callable[..., Any]]:
-        """The share of an argument as a function (t, out, x, y); whether it is added.
-
-        It is made once for all kinds.
-        """
-        found = _terms.get((self.p, a))
-        if found is None:
-            sign, share = "+", self.plain_term(a)
-            if share is None:
-                sign, text = scaled("t", self.slopes[a])
-                share = self.function("t, out, x, y", text)
-            found = _terms[self.p, a] = sign == "+", share
-        return found
-
-    def plain_term(self, a: str) -> Callable[..., Any] | None:
-        """A share for which there is nothing to compile.
-
-        It is t itself, or t times an operand or the result, or a function of that.
-        """
-        slope = self.slopes[a]
-        if slope == "1":
-            return lambda t, out, x, y: t
-        if slope in PLAIN:
-            return PLAIN[slope]
-        name, _, rest = slope.partition("(")
-        f = self.p.namespace.get(name)
-        if f is None or rest not in ("x)", "y)", "out)"):
-            return None
-        if rest == "x)":
-            return lambda t, out, x, y: t * f(x)
-        if rest == "y)":
-            return lambda t, out, x, y: t * f(y)
-        return lambda t, out, x, y: t * f(out)
 
     def moved(self, active: str, out: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
         """The tangent, without warnings where a slope may be infinite."""
