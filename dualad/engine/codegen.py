@@ -227,6 +227,8 @@ class _Table(dict):
     def __missing__(self, ufunc: Any) -> Any:
         rule = plain_rule(ufunc)
         plain = isinstance(rule, Elementwise) and len(rule.partials) <= 2
+        if plain and rule.partials[0].constant == 0.0 == rule.partials[-1].constant:  # type: ignore[union-attr]
+            plain = False  # a step function has no formula of which code could be made
         with _wiring:
             self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
         return out
