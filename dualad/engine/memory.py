@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .rows import long_rows
+
 __all__ = [
     "LARGE",
     "LIMIT",
@@ -152,15 +154,26 @@ def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
     alike = True
     for a in operands:
         if type(a) is np.ndarray:
-            if a.dtype is not F64 or not a.flags.c_contiguous:
+            if a.dtype is not F64:
                 return ufunc(*operands)
+            if not a.flags.c_contiguous:
+                if 0 not in a.strides:  # an order that the result should have
+                    return ufunc(*operands)
+                alike = False
             if a.shape != shape:
                 alike, shape = alike and not shape, a.shape
         elif type(a) not in NUMBERS:
             return ufunc(*operands)
-    if not alike:
-        shape = np.broadcast(*operands).shape
-    return ufunc(*operands, out=POOL.lend(shape))
+    if alike:
+        return ufunc(*operands, out=POOL.lend(shape))
+    shape = np.broadcast(*operands).shape
+    out = POOL.lend(shape)
+    longer = long_rows(shape, operands)
+    if longer is None:
+        return ufunc(*operands, out=out)
+    frame, operands = longer[0], tuple(longer[1])
+    ufunc(*operands, out=out.reshape(frame))
+    return out
 
 
 def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
