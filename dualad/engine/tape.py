@@ -23,7 +23,7 @@ import numpy as np
 
 from .blocks import added, blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
-from .memory import LARGE, large_copy, originals, zeros
+from .memory import LARGE, POOL, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
@@ -272,6 +272,8 @@ def sweep(
             lambda: sweep(tape, inputs, seeds), lambda: blame_tape(watch, tape, inputs, seeds)
         )
     token = ignore()
+    if large:
+        POOL.enter()
     try:
         guarded = False
         for _, ct in seeds:
@@ -282,10 +284,12 @@ def sweep(
                 if c is not None and has_nan(c):
                     out = _sweep(tape, inputs, seeds, True, False)
                     break
+        if free:
+            tape.clear()
     finally:
         restore(token)
-    if free:
-        tape.clear()
+        if large:
+            POOL.close()
     return out
 
 
