@@ -3,8 +3,9 @@
 On large arrays an operation costs what it moves: every pass over an array goes through main
 memory, and a fresh result faults its pages in. Here one rule is computed on blocks that stay in
 the cache, by the same ufuncs in the same order, so that the results are the same to the last bit.
-Arrays that broadcast are cut along their first axis, short rows made long before (`rows`). In the sweep a cotangent that nobody else
-holds is added to in place; `fused` sweeps several entries so at once.
+Arrays that broadcast are cut along their first axis, after `rows` has made short rows long. In
+the sweep a cotangent that nobody else holds is added to in place; `fused` sweeps several entries
+so at once.
 """
 
 from __future__ import annotations

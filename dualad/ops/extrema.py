@@ -45,7 +45,7 @@ def _chosen(a: Any, ufunc: np.ufunc, axes: tuple, keepdims: Any) -> Any:
 
 
 def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
-    """Where the hits are, one along the axes to reduce, in the flat array; in order of the rest."""
+    """The hits, one along the axes to reduce, by their places in the flat array."""
     places = np.flatnonzero(hit)
     first, last, shape = axes[0], axes[-1] + 1, hit.shape
     if last - first != len(axes):
