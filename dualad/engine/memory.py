@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .rows import long_rows
+from .rows import in_long_rows
 
 __all__ = [
     "LARGE",
@@ -177,14 +177,8 @@ def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
             return ufunc(*operands)
     if alike:
         return ufunc(*operands, out=POOL.lend(shape))
-    shape = np.broadcast(*operands).shape
-    out = POOL.lend(shape)
-    longer = long_rows(shape, operands)
-    if longer is None:
-        return ufunc(*operands, out=out)
-    frame, operands = longer[0], tuple(longer[1])
-    ufunc(*operands, out=out.reshape(frame))
-    return out
+    out = POOL.lend(np.broadcast(*operands).shape)
+    return in_long_rows(ufunc, *operands, out=out)
 
 
 def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["long_rows"]
+__all__ = ["has_short_rows", "in_long_rows", "long_rows"]
 
 #: Rows of fewer entries are short.
 SHORT = 64
@@ -21,6 +21,8 @@ SHORT = 64
 LONG = 1024
 #: How many of the long rows there are at least, so that what is written down is little.
 MANY = 8
+#: How many rows are taken as one at least.
+LEAST = 4
 
 
 def long_rows(shape: tuple[int, ...], operands: Sequence[Any]) -> tuple[tuple, list] | None:
@@ -29,15 +31,27 @@ def long_rows(shape: tuple[int, ...], operands: Sequence[Any]) -> tuple[tuple, l
     The entries of the result lie in the same order. None where rows are long enough, or cannot be
     taken together: their number has no fitting divisor, or an operand has one entry for each.
     """
-    if len(shape) < 2 or not 1 < shape[-1] < SHORT:
+    if not has_short_rows(shape):
         return None
     together = _together(*shape[-2:])
-    if together < 4:
-        return None
     laid = [_laid(a, shape, together) if type(a) is np.ndarray else a for a in operands]
     if any(a is None for a in laid):
         return None
     return (*shape[:-2], shape[-2] // together, together * shape[-1]), laid
+
+
+def has_short_rows(shape: tuple[int, ...]) -> bool:
+    """Whether rows are short, and several may be taken as one."""
+    return len(shape) > 1 and 1 < shape[-1] < SHORT and _together(*shape[-2:]) >= LEAST
+
+
+def in_long_rows(ufunc: np.ufunc, *operands: Any, out: np.ndarray) -> np.ndarray:
+    """A ufunc of float64 arrays and numbers into an array in order, whose rows are short."""
+    longer = long_rows(out.shape, operands)
+    if longer is None:
+        return ufunc(*operands, out=out)
+    ufunc(*longer[1], out=out.reshape(longer[0]))
+    return out
 
 
 @functools.lru_cache(maxsize=1024)

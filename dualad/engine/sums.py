@@ -17,7 +17,7 @@ from .blocks import scratch
 from .guard import ignore, restore
 from .memory import F64, LARGE, workspace
 
-__all__ = ["quick_sum", "total"]
+__all__ = ["is_by_columns", "quick_sum", "sum_up", "total"]
 
 #: Up to how many entries a row of the last axis is summed as a product; NumPy adds longer ones in
 #: pairs, with less rounding error.
@@ -32,13 +32,18 @@ TOGETHER = 1 << 16
 
 def total(x: Any, axes: tuple[int, ...]) -> Any:
     """np.add.reduce(x, axis=axes), to the last bit."""
-    if type(x) is np.ndarray and x.size >= LARGE and x.shape[-1] <= COLUMNS:
-        if axes == (x.ndim - 1,) and x.dtype is F64 and x.flags.c_contiguous and x.shape[-1] > 1:
+    if type(x) is np.ndarray and x.size >= LARGE and is_by_columns(x.shape, axes):
+        if x.dtype is F64 and x.flags.c_contiguous:
             out = _by_columns(x)
             # NumPy's warnings are those of its own sum.
             if math.isfinite(np.vdot(out, out)):
                 return out
     return np.add.reduce(x, axis=axes)
+
+
+def is_by_columns(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Whether a sum is over a short last axis."""
+    return len(axes) == 1 and axes[0] == len(shape) - 1 and 1 < shape[-1] <= COLUMNS
 
 
 def _by_columns(x: np.ndarray) -> np.ndarray:
@@ -94,6 +99,12 @@ def quick_sum(x: Any, axes: tuple[int, ...]) -> Any:
         return np.matmul(np.ones(n), x.reshape(-1, n, width)).reshape(before + after)
     finally:
         restore(token)
+
+
+def sum_up(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum of an array over some axes, up to rounding."""
+    out = quick_sum(x, axes)
+    return np.add.reduce(x, axis=axes) if out is None else out
 
 
 def _of_broadcast(x: np.ndarray, axes: tuple[int, ...]) -> Any:
