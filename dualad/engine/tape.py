@@ -120,10 +120,14 @@ def pull_elementwise(
     _, parents, primitive, args, _, out, like = entry
     for k, i in enumerate(parents):
         if i is not None:
-            d = primitive.coefficient(k, out, args)
-            if type(d) is float and d == -1.0:
-                add_cotangent(g, i, -unfit(ct, like[k]))
+            constant = primitive.partials[k].constant
+            if constant == 1.0 or constant == -1.0:
+                share = ct if ct.shape == like[k].shape else unfit(ct, like[k])
+                if share.dtype is not like[k].dtype:
+                    share = unfit(share, like[k])
+                add_cotangent(g, i, share if constant == 1.0 else -share)
                 continue
+            d = primitive.coefficient(k, out, args)
             if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
                 s = g[i]
                 alike = ct.shape == like[k].shape and like[k].dtype is d.dtype
