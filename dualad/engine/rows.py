@@ -8,7 +8,7 @@ down a few times, one copy behind the other, and several rows of the others are 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,12 @@ def has_short_rows(shape: tuple[int, ...]) -> bool:
     return len(shape) > 1 and 1 < shape[-1] < SHORT and _together(*shape[-2:]) >= LEAST
 
 
-def in_long_rows(ufunc: np.ufunc, *operands: Any, out: np.ndarray) -> np.ndarray:
+def in_long_rows(ufunc: Callable[..., Any], *operands: Any, out: np.ndarray) -> np.ndarray:
     """A ufunc of float64 arrays and numbers into an array in order, whose rows are short."""
     longer = long_rows(out.shape, operands)
     if longer is None:
-        return ufunc(*operands, out=out)
+        ufunc(*operands, out=out)
+        return out
     ufunc(*longer[1], out=out.reshape(longer[0]))
     return out
 
