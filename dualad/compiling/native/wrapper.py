@@ -20,6 +20,7 @@ from .emitter import INT, POINTER, Callee, integer, kind_of
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
+from .rooms import ALIGNED, Block, size_of, stays
 
 __all__ = ["function_of"]
 
@@ -81,6 +82,8 @@ class Wrapper:
         self.own, self.args, self.number = self.function.args
         #: the objects in the table: types, dtypes, failures
         self.kept: list[Any] = []
+        #: where the address of a block stays that is kept from call to call
+        self.place: Any = None
         self._write()
 
     # --- the table ---------------------------------------------------------------------------
@@ -143,7 +146,7 @@ class Wrapper:
         held, rooms = self._temporaries(failed)
         code = self._run([*values, *self._constants(), *outputs, *rooms])
         if held is not None:
-            self._call("PyMem_RawFree", ir.VoidType(), held)
+            self._give(held)
         self._answer(code)
         for k, o in enumerate(self.program.outputs):
             if not o.value.is_array:
@@ -226,7 +229,8 @@ class Wrapper:
         return self.module.globals[name]
 
     def _temporaries(self, failed: Any) -> tuple[Any, list[Any]]:
-        sizes = [-(-v.size * v.dtype.itemsize // 64) * 64 for v in self.kernel.temporaries]
+        """Memory that no result lies in: what is to be given back, and where each part begins."""
+        sizes = [-(-size_of(v) // ALIGNED) * ALIGNED for v in self.kernel.temporaries]
         total = sum(sizes)
         if not total:
             return None, []
@@ -234,13 +238,45 @@ class Wrapper:
         if total <= 1 << 15:
             start = self._local(ir.ArrayType(ir.IntType(8), total))
         else:
-            start = held = self._call("PyMem_RawMalloc", POINTER, integer(total))
-            self._demand(self.b.icmp_unsigned("!=", start, ir.Constant(POINTER, None)), failed)
+            held = self._block(total + ALIGNED, failed)
+            end = self.b.add(self.b.ptrtoint(held, INT), integer(ALIGNED - 1))
+            start = self.b.inttoptr(self.b.and_(end, integer(-ALIGNED)), POINTER)
         places, offset = [], 0
         for n in sizes:
             places.append(self._at(start, offset))
             offset += n
         return held, places
+
+    def _block(self, size: int, failed: Any) -> Any:
+        """The block that the last call has left, or a new one: pages that are new cost much."""
+        b, none = self.b, ir.Constant(POINTER, None)
+        new = self.function.append_basic_block("new")
+        if not stays(size):
+            held = self._call("PyMem_RawMalloc", POINTER, integer(size))
+            self._demand(b.icmp_unsigned("!=", held, none), failed)
+            return held
+        self.place = self._word(self._object(Block()), python.OBJECT)
+        left, before = b.load(self.place, typ=POINTER), b.block
+        b.store(none, self.place)
+        found = self.function.append_basic_block("found")
+        b.cbranch(b.icmp_unsigned("!=", left, none), found, new)
+        b.position_at_end(new)
+        made = self._call("PyMem_RawMalloc", POINTER, integer(size))
+        b.cbranch(b.icmp_unsigned("!=", made, none), found, failed)
+        b.position_at_end(found)
+        held = b.phi(POINTER)
+        held.add_incoming(left, before)
+        held.add_incoming(made, new)
+        return held
+
+    def _give(self, held: Any) -> None:
+        """Leave a block to the next call; that of one which ran at the same time goes."""
+        b = self.b
+        if self.place is not None:
+            left = b.load(self.place, typ=POINTER)
+            b.store(held, self.place)
+            held = left
+        self._call("PyMem_RawFree", ir.VoidType(), held)
 
     def _run(self, arguments: list[Any]) -> Any:
         sizes = [v.size for s in operations_of(self.program.steps) for v in s.results]
