@@ -56,8 +56,10 @@ FUSED_REASONS: dict[str, str] = {
     "the pages of a fresh result cost as much as the arithmetic.",
     "mlp": "The matrix products alone are 1.85 evaluations of f in NumPy's OpenBLAS; PyTorch's "
     "library needs a fifth less for the first layer.",
-    "cholesky_200": "Factorisation, inverse and products are LAPACK's and BLAS's.",
-    "eigh_200": "Nine tenths are LAPACK's eigendecomposition, of which PyTorch and JAX have "
-    "another.",
+    "cholesky_200": "The factorisation, the products of its rule, which goes by blocks, and the "
+    "product that the covariance adds are LAPACK's and BLAS's.",
+    "logdet_solve_200": "The inverse is a third, the factorisation a fifth, two products of "
+    "matrices another third: they are LAPACK's and BLAS's.",
+    "eigh_200": "Four fifths are LAPACK's eigendecomposition, of which PyTorch has another.",
     "memory": "The workspace of a program is held between its calls.",
 }

@@ -6,6 +6,7 @@ a shared machine.
 """
 
 import gc
+import itertools
 import statistics
 import time
 import warnings
@@ -20,7 +21,7 @@ from .result import Result
 from .workloads import Workload
 from .workloads.odes import integrate, integrate_sensitivities
 
-__all__ = ["measure", "prepared", "seconds", "tangents"]
+__all__ = ["measure", "prepared", "seconds", "tangents", "varying"]
 
 ROUNDS, BUDGET = 15, 1.2
 #: One timing lasts at least so many seconds, so that the clock does not matter.
@@ -139,7 +140,20 @@ def prepared(workload: Workload, job: str, backend: Backend, arguments: tuple) -
         return lambda: integrate_sensitivities(rhs, *arguments)
     x = tuple(map(backend.array, arguments))
     along = tangents(workload, job, arguments)
-    return getattr(backend, job)(f, x, *([tuple(map(backend.array, along))] if along else []))
+    call = getattr(backend, job)(f, x, *([tuple(map(backend.array, along))] if along else []))
+    return varying(call, x[0]) if workload.varies and isinstance(x[0], np.ndarray) else call
+
+
+def varying(call: Callable[[], Any], x: np.ndarray) -> Callable[[], Any]:
+    """The call, before which an entry of its argument takes turns between two neighbours."""
+    at = (0,) * x.ndim
+    entries = itertools.cycle([np.nextafter(x[at], np.inf), x[at]])
+
+    def turn() -> Any:
+        x[at] = next(entries)
+        return call()
+
+    return turn
 
 
 def tangents(workload: Workload, job: str, arguments: tuple) -> tuple:

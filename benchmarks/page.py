@@ -39,8 +39,8 @@ The same jobs as programs of `dualad.compile` ([compiling](compile.md)): on NumP
 machine code with the extra `jit`. Here the peers are all of them, those that compile among them:
 JAX with `jit`, `torch.compile`, CasADi. dualad is {fused_summary}.
 Compiled loops of thousands of steps are left out for JAX, whose compiler takes minutes for them.
-The rows of `logdet_solve_200` flatter: a benchmark repeats its arguments, and a program, whose
-workspace stays where it was, finds the factors of the last call.
+The argument of `logdet_solve_200` differs by a rounding from that of the last call: a program,
+whose workspace stays where it was, would find the factors of that one.
 
 {fused}
 

@@ -99,6 +99,15 @@ def _matmul(source: NumpySource, s: Operation, k: int) -> list[str] | None:
     return [f"{source.new_name(s.results[0])} = np.matmul({a}, {b}, out={home})"]
 
 
+def _gram(source: NumpySource, s: Operation, k: int) -> list[str] | None:
+    """The product of a matrix with its transpose, in the same way."""
+    home = source.home(s.results[0])
+    if home is None or len(s.results[0].shape) != 2:
+        return None
+    a = source.value(s.operands[0])
+    return [f"{source.new_name(s.results[0])} = np.matmul({a}, {a}.T, out={home})"]
+
+
 def _has_arrays(index: tuple) -> bool:
     return not is_basic(index)
 
@@ -165,5 +174,5 @@ def _spread(source: NumpySource, s: Operation, k: int) -> list[str] | None:
 
 WAYS = {
     "scatter_add": _scatter, "index_set": _written, "add_at_slice": _written,
-    "matmul": _matmul, "stack": _stacked, "broadcast_to": _spread,
+    "matmul": _matmul, "gram": _gram, "stack": _stacked, "broadcast_to": _spread,
 }  # fmt: skip

@@ -76,10 +76,10 @@ def _left(ct: Any, a: Any, b: Any) -> Any:
 
 def _of_columns(a: Any, b: Any) -> Any:
     """The product of a with the adjoint of b, of one column each."""
-    b = _adjoint(b)
-    if type(a) is type(b) is np.ndarray and a.ndim == 2:
-        return np.multiply(a, b, out=workspace((a.shape[0], b.shape[1]), np.result_type(a, b)))
-    return a * b
+    if type(a) is type(b) is np.ndarray and a.ndim == b.ndim == 2:
+        out = workspace((a.shape[0], b.shape[0]), np.result_type(a, b))
+        return np.einsum("i,j->ij", a[:, 0], conj(b[:, 0]), out=out)
+    return a * _adjoint(b)
 
 
 def _right(ct: Any, a: Any, b: Any) -> Any:
@@ -207,7 +207,7 @@ def np_matmul(a: Any, b: Any) -> Any:
 MANY = 1 << 20
 
 gram = Composite(
-    lambda a: np.matmul(a, np.swapaxes(a, -1, -2)),
+    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
     lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
     reads="args",
     batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
