@@ -10,8 +10,9 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Operation, Variable
 from .elementwise import is_elementwise
-from .emitter import I64, INT, Emitter, Entry, integer, kind_of
+from .emitter import BOOL, Emitter, Entry, integer, kind_of
 from .layouts import Layout, contiguous, contiguous_strides, merged
+from .quotients import with_shared_divisions
 from .unrolled import FOLDS, axes_of, entries_of
 
 __all__ = ["nest", "write_loop"]
@@ -116,22 +117,24 @@ class Body:
         self.stores: dict[Variable, Access] = {}
         self.totals: dict[int, Total] = {}
         self.partial: dict[int, Access] = {}
+        self.is_long = math.prod(loop.shape) >= 32
+        self.steps = with_shared_divisions(loop.steps) if self.is_long else loop.steps
         self.members = {
             r
-            for s in loop.steps
+            for s in self.steps
             if type(s) is Operation and is_elementwise(s.primitive.name)
             for r in s.results
         }
 
     def write(self) -> None:
-        for s in self.loop.steps:
+        for s in self.steps:
             self._prepare(s)
         accesses = [*self.reads.values(), *self.stores.values(), *self.partial.values()]
         e = self.e
-        e.is_long = math.prod(self.loop.shape) >= 32
+        e.is_long = self.is_long
         nest(e, self.loop.shape, accesses, self._body, self._around if self.totals else None)
         e.is_long = False
-        for s in self.loop.steps:
+        for s in self.steps:
             self._conclude(s)
 
     # --- before the loop ---------------------------------------------------------------------
@@ -140,7 +143,7 @@ class Body:
         for x in (s.variable,) if isinstance(s, Guard) else s.operands:
             self._read(x)
         if isinstance(s, Guard):
-            self.totals[id(s)] = Total(self.e, "nan", I64)
+            self.totals[id(s)] = Total(self.e, "nan", BOOL)
             return
         (result,) = s.results
         name = s.primitive.name
@@ -198,7 +201,7 @@ class Body:
 
     def _body(self) -> None:
         self.entries = {}
-        for s in self.loop.steps:
+        for s in self.steps:
             self._step(s)
 
     def _operand(self, x: Any) -> Any:
@@ -243,7 +246,7 @@ class Body:
     def _conclude(self, s: Operation | Guard) -> None:
         b = self.e.builder
         if isinstance(s, Guard):
-            found = self.e.truth(self.totals[id(s)].result(self.e).value, I64)
+            found = self.totals[id(s)].result(self.e).value
             self.kernel.fails(s, b.not_(found) if s.answer else found)
             return
         (result,) = s.results
@@ -296,7 +299,7 @@ class Total:
         b = e.builder
         now = b.load(self.part, typ=self.kind)
         if self.name == "nan":
-            b.store(b.or_(now, b.zext(x.value, INT)), self.part)
+            b.store(b.or_(now, x.value), self.part)
         else:
             b.store(folded(e, self.name, Entry(e, now, self.dtype), x).value, self.part)
 
