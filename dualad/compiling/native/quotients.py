@@ -1,13 +1,14 @@
 """Which quotients of a loop are computed without a division of their own.
 
-What several are divided by is inverted once; and to divide by a number is to multiply.
+What several are divided by is inverted once, and so is a scalar; to divide by a number that the
+program holds is to multiply.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.primitive import Opaque
@@ -58,7 +59,7 @@ def _by_number(e: Emitter, a: Any, c: Any) -> Any:
 
 
 #: What these operations are in machine code.
-QUOTIENTS = {
+QUOTIENTS: dict[str, Callable[..., Any]] = {
     INVERSE.name: _inverse,
     QUOTIENT.name: _quotient,
     PLAIN_INVERSE.name: _plain_inverse,
@@ -71,15 +72,14 @@ def with_shared_divisions(steps: Sequence[Operation | Guard]) -> list[Operation 
     """The steps of a long loop with fewer divisions, where the processor fuses products."""
     if not has_fused():
         return list(steps)
-    times = Counter(s.operands[-1] for s in steps if _divides(s))
+    times = Counter(s.operands[-1] for s in steps if type(s) is Operation and _divides(s))
     makers = {s.results[0]: s for s in steps if type(s) is Operation}
     inverses: dict[Variable, tuple[Opaque, Variable]] = {}
     out: list[Operation | Guard] = []
     for s in steps:
         if type(s) is Operation and _divides_by_number(s):
             s = s._replace(primitive=BY_NUMBER, operands=(s.operands[0], float(s.operands[1])))
-        elif type(s) is Operation and _divides(s) and times[s.operands[-1]] > 1:
-            below = s.operands[-1]
+        elif type(s) is Operation and _divides(s) and _is_shared(below := s.operands[-1], times):
             if below not in inverses:
                 is_plain = _least(below, makers) >= divisions.SMALL
                 inverse = below.another()
@@ -93,15 +93,19 @@ def with_shared_divisions(steps: Sequence[Operation | Guard]) -> list[Operation 
     return out
 
 
-def _divides(s: Any) -> bool:
+def _divides(s: Operation) -> bool:
     """Whether a step divides by a variable in double precision."""
     return (
-        type(s) is Operation
-        and s.primitive.name in ("divide", "reciprocal")
+        s.primitive.name in ("divide", "reciprocal")
         and type(s.operands[-1]) is Variable
         and s.operands[-1].dtype == F64
         and s.results[0].dtype == F64
     )
+
+
+def _is_shared(below: Variable, times: Counter[Variable]) -> bool:
+    """Whether a divisor serves several quotients, or several turns."""
+    return times[below] > 1 or below.size == 1
 
 
 def _divides_by_number(s: Operation) -> bool:

@@ -52,6 +52,18 @@ def test_three_quotients_by_one_array_are_one_division():
     assert divisions(lambda a, b, c: a / c + b / a, a, b, c) == 2
 
 
+def test_a_scalar_is_inverted_before_the_loop():
+    x = np.random.default_rng(6).normal(size=5000)
+
+    def f(x):
+        return x / np.sum(x * x)
+
+    assert divisions(f, x) == 1
+    run, values = native(lambda x, c: (x / c,), x, np.float64(0.3))
+    for c in (0.3, -7.0, 5e-324, 1e300, 0.0, np.inf, np.nan):
+        same(run(values[0], np.float64(c)), (x / c,))
+
+
 def test_they_are_what_division_gives():
     rng = np.random.default_rng(2)
     sizes = np.ldexp(rng.uniform(1, 2, (3, 20000)), rng.integers(-500, 500, (3, 20000)))
