@@ -39,6 +39,9 @@ WIDE = '"prefer-vector-width"="512"', '"stackrealign"'
 #: most that may become, for the processor holds no more of them decoded.
 SIDE_BY_SIDE, MANY, MOST = 4, 64, 1600
 
+#: Bytes that memory hands over at once.
+LINE = 64
+
 
 class Refused(Exception):
     """What has no native form; the operation stays NumPy's."""
@@ -118,8 +121,8 @@ class Emitter:
         self.is_long = False
         #: whether slopes of tanh are asked for, which share work with tanh itself
         self.has_slopes = False
-        #: how many formulas have been written in place of calls
-        self.formulas = 0
+        #: how many long chains of operations have been written in place of calls
+        self.chains = 0
 
     def finish(self) -> None:
         """Let the entry block go on to the body."""
@@ -214,13 +217,13 @@ class Emitter:
             return None
         return self.formula(function.formula, *args)
 
-    def formula(self, formula: Any, *args: Any) -> Any:
+    def formula(self, formula: Any, *args: Any, is_chain: bool = True) -> Any:
         """Write a formula of real numbers in place of a call."""
         inside = arithmetic.Machine(self.builder, has_fused())
         if inside.fused:
             for attribute in WIDE:
                 set.add(self.function_ir.attributes, attribute)
-        self.formulas += 1
+        self.chains += is_chain
         reals = [arithmetic.Real(inside, self._wide(a)) for a in args]
         out = formula(*reals).value
         return self.builder.fptrunc(out, args[0].type) if args[0].type != out.type else out
@@ -250,6 +253,21 @@ class Emitter:
         place = self.builder.gep(pointer, [at], inbounds=True, source_etype=value.type)
         self.builder.store(value, place)
 
+    def fetch(self, pointer: Any, at: Any, count: int, dtype: np.dtype) -> None:
+        """Ask for so many entries of an array from an offset on, some of which may not exist."""
+        kind = ir.IntType(32)
+        found = self.module.globals.get("llvm.prefetch.p0")
+        if found is None:
+            signature = ir.FunctionType(ir.VoidType(), [POINTER, kind, kind, kind])
+            found = ir.Function(self.module, signature, "llvm.prefetch.p0")
+        b = self.builder
+        byte = ir.IntType(8)
+        start = b.gep(pointer, [b.mul(at, integer(dtype.itemsize))], source_etype=byte)
+        # To be read, for the second cache, data.
+        how = [ir.Constant(kind, k) for k in (0, 2, 1)]
+        for line in range(0, count * dtype.itemsize, LINE):
+            b.call(found, [b.gep(start, [integer(line)], source_etype=byte), *how])
+
     def table(self, kind: Any, numbers: Any) -> Any:
         """Numbers that the code holds."""
         values = [n if isinstance(n, float) else int(n) for n in numbers]
@@ -271,9 +289,9 @@ class Emitter:
         self.builder.position_at_end(body)
         turn = self.builder.phi(INT)
         turn.add_incoming(ir.Constant(INT, 0), before)
-        formulas = self.formulas
+        chains = self.chains
         yield turn
-        is_deep = self.formulas > formulas and self.builder.block is body
+        is_deep = self.chains > chains and self.builder.block is body
         following = self.builder.add(turn, ir.Constant(INT, 1), flags=("nuw", "nsw"))
         turn.add_incoming(following, self.builder.block)
         again = self.builder.icmp_unsigned("<", following, count)

@@ -11,6 +11,7 @@ from llvmlite import ir
 from ...engine.staged import Guard, Operation, Variable
 from .elementwise import is_elementwise
 from .emitter import BOOL, Emitter, Entry, integer, kind_of
+from .fetching import AHEAD, SHORT, reads_ahead
 from .layouts import Layout, contiguous, contiguous_strides, merged
 from .quotients import with_shared_divisions
 from .unrolled import FOLDS, axes_of, entries_of
@@ -29,12 +30,14 @@ def write_loop(kernel: Any, loop: Any) -> None:
 class Access:
     """An array that moves along with a loop."""
 
-    __slots__ = ("at", "dtype", "layout", "pointer", "strides")
+    __slots__ = ("at", "dtype", "is_fetched", "layout", "pointer", "strides")
 
     def __init__(self, pointer: Any, layout: Layout, dtype: np.dtype, strides: tuple[int, ...]):
         self.pointer, self.layout, self.dtype = pointer, layout, dtype
         self.strides = strides
         self.at: Any = None
+        #: whether it is asked for before it is read
+        self.is_fetched = False
 
     def load(self, e: Emitter) -> Entry:
         return e.load(self.pointer, self.at, self.dtype)
@@ -49,7 +52,8 @@ def nest(
     """Loops over a shape; `around` gets the innermost one, to write before and behind it."""
     dims, steps = merged(shape, [a.strides for a in accesses])
     starts = [integer(a.layout.offset) for a in accesses]
-    if len(dims) == 1 and dims[0] > 4 * BLOCK and around is not None:
+    is_fetched = any(a.is_fetched for a in accesses)
+    if len(dims) == 1 and dims[0] > 4 * BLOCK and (around is not None or is_fetched):
         _blocks(e, dims[0], [s[0] for s in steps], starts, accesses, body, around)
     else:
         _turns(e, dims, steps, starts, accesses, body, around)
@@ -90,11 +94,15 @@ def _blocks(
 ) -> None:  # fmt: skip
     """One long loop as loops over blocks."""
     b = e.builder
-    with e.loop(-(-n // BLOCK)) as block:
-        first = b.mul(block, integer(BLOCK), flags=("nuw", "nsw"))
+    fetched = [k for k, a in enumerate(accesses) if a.is_fetched and steps[k] == 1]
+    size = SHORT if fetched else BLOCK
+    with e.loop(-(-n // size)) as block:
+        first = b.mul(block, integer(size), flags=("nuw", "nsw"))
         left = b.sub(integer(n), first, flags=("nuw", "nsw"))
-        count = b.select(b.icmp_unsigned("<", left, integer(BLOCK)), left, integer(BLOCK))
+        count = b.select(b.icmp_unsigned("<", left, integer(size)), left, integer(size))
         at = [_moved(e, k, first, s) for k, s in zip(starts, steps, strict=True)]
+        for k in fetched:
+            e.fetch(accesses[k].pointer, b.add(at[k], integer(AHEAD)), size, accesses[k].dtype)
 
         def write() -> None:
             with e.loop(count) as turn:
@@ -102,7 +110,10 @@ def _blocks(
                     a.at = _moved(e, k, turn, s)
                 body()
 
-        around(write)
+        if around is None:
+            write()
+        else:
+            around(write)
 
 
 class Body:
@@ -130,6 +141,9 @@ class Body:
         for s in self.steps:
             self._prepare(s)
         accesses = [*self.reads.values(), *self.stores.values(), *self.partial.values()]
+        if reads_ahead(self.loop.shape, self.steps, accesses):
+            for a in self.reads.values():
+                a.is_fetched = True
         e = self.e
         e.is_long = self.is_long
         nest(e, self.loop.shape, accesses, self._body, self._around if self.totals else None)

@@ -37,25 +37,25 @@ NOT_NEGATIVE = {"square", "exp", "exp2", "cosh", "absolute", "sqrt"}
 
 
 def _inverse(e: Emitter, b: Any) -> Any:
-    return e.formula(divisions.inverse, b)
+    return e.formula(divisions.inverse, b, is_chain=False)
 
 
 def _quotient(e: Emitter, a: Any, b: Any, inverse: Any) -> Any:
-    return e.formula(divisions.quotient, a, b, inverse)
+    return e.formula(divisions.quotient, a, b, inverse, is_chain=False)
 
 
 def _plain_inverse(e: Emitter, b: Any) -> Any:
-    return e.formula(divisions.plain_inverse, b)
+    return e.formula(divisions.plain_inverse, b, is_chain=False)
 
 
 def _plain_quotient(e: Emitter, a: Any, b: Any, inverse: Any) -> Any:
-    return e.formula(divisions.plain_quotient, a, b, inverse)
+    return e.formula(divisions.plain_quotient, a, b, inverse, is_chain=False)
 
 
 def _by_number(e: Emitter, a: Any, c: Any) -> Any:
     if not isinstance(c.constant, float):
         raise Refused("a quotient by what is no number")
-    return e.formula(lambda x: divisions.by_number(x, c.constant), a)
+    return e.formula(lambda x: divisions.by_number(x, c.constant), a, is_chain=False)
 
 
 #: What these operations are in machine code.

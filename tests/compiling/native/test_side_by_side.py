@@ -78,3 +78,19 @@ def test_every_entry_is_computed(n):
     below = 1 + x * x
     exact = np.exp(-x) / below * (1 / x - np.log(x) * (1 + 2 * x / below))
     np.testing.assert_allclose(got, exact, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [200_000, 199_999, 200_001, 191_999])
+def test_arrays_that_no_cache_holds_are_asked_for_ahead(n):
+    x = np.linspace(-1.0, 2.0, n)
+
+    def f(x):
+        return np.sum(((((0.5 * x + 1) * x - 2) * x + 3) * x - 1) ** 2)
+
+    gradient = dualad.grad(f)
+    assert "prefetch" in text_of(gradient, x)
+    assert "prefetch" not in text_of(gradient, x[:50_000])
+    assert "prefetch" not in text_of(dualad.grad(lambda x: np.sum(x * x)), x)
+    (got,) = check(gradient, x, rtol=1e-13, atol=1e-15)
+    p = np.polynomial.Polynomial([-1, 3, -2, 1, 0.5])
+    np.testing.assert_allclose(got, 2 * p(x) * p.deriv()(x), rtol=1e-12, atol=1e-12)
