@@ -34,7 +34,7 @@ TRUTH = ir.IntType(1)
 #: LLVM takes half of the width of AVX-512 unless it is asked for all of it, and lets vectors that
 #: find no register lie across two lines of the cache unless the stack is aligned. llvmlite knows
 #: only attributes without a value, and prints these as they stand.
-WIDE = '"prefer-vector-width"="512"', '"stackrealign"'
+WIDE = '"prefer-vector-width"="512" "stackrealign"'
 #: How many vectors a loop computes side by side whose functions are long chains of operations,
 #: each of which waits for the one before; from how many turns on; and how many instructions at
 #: most that may become, for the processor holds no more of them decoded.
@@ -222,8 +222,7 @@ class Emitter:
         """Write a formula of real numbers in place of a call."""
         inside = arithmetic.Machine(self.builder, has_fused())
         if inside.fused:
-            for attribute in WIDE:
-                set.add(self.function_ir.attributes, attribute)
+            set.add(self.function_ir.attributes, WIDE)
         self.chains += is_chain
         reals = [arithmetic.Real(inside, self._wide(a)) for a in args]
         out = formula(*reals).value
