@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from ...engine.memory import POOL
 from ...engine.staged import Variable
 from ..numpy_source import Failed
 from ..program import Program
 from . import python
-from .emitter import INT, POINTER, Callee, integer, kind_of
+from .emitter import F64, INT, POINTER, Callee, integer, kind_of
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
@@ -29,6 +30,8 @@ INT32 = ir.IntType(32)
 PLAIN = 0x101
 #: Milliseconds that a kernel may take to compile; what takes longer stays NumPy's.
 MOST = 3000.0
+#: From how many entries on a result lies in memory of the pool, and what gives that.
+LENT, LEND = 1 << 17, POOL.lend
 #: From how many entries on other threads of Python run while a kernel does.
 LONG = 1 << 15
 
@@ -201,15 +204,27 @@ class Wrapper:
         b = self.b
         if not v.is_array:
             return self._local(kind_of(v.dtype) if v.dtype.kind != "b" else ir.IntType(8))
-        descriptor = self._object(v.dtype)
-        self._call("Py_IncRef", ir.VoidType(), descriptor)
-        made = self._call(
-            "PyArray_Empty", POINTER, ir.Constant(INT32, len(v.shape)), self._dims(v.shape),
-            descriptor, ir.Constant(INT32, 0),
-        )  # fmt: skip
+        made = self._lent(v) if v.dtype == F64 and v.size >= LENT else self._empty(v)
         self._demand(b.icmp_unsigned("!=", made, ir.Constant(POINTER, None)), failed)
         b.store(made, self._at(self.result, python.TUPLE + 8 * k))
         return self._word(made, python.OBJECT)
+
+    def _empty(self, v: Variable) -> Any:
+        """A new array of NumPy's."""
+        descriptor = self._object(v.dtype)
+        self._call("Py_IncRef", ir.VoidType(), descriptor)
+        return self._call(
+            "PyArray_Empty", POINTER, ir.Constant(INT32, len(v.shape)), self._dims(v.shape),
+            descriptor, ir.Constant(INT32, 0),
+        )  # fmt: skip
+
+    def _lent(self, v: Variable) -> Any:
+        """An array on memory of the pool, whose pages the system need not give again."""
+        given, none = self._local(POINTER), ir.Constant(POINTER, None)
+        self.b.store(self._object(v.shape), given)
+        return self._call(
+            "PyObject_Vectorcall", POINTER, self._object(LEND), given, integer(1), none
+        )
 
     def _local(self, kind: Any) -> Any:
         with self.b.goto_block(self.function.entry_basic_block):
