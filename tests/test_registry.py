@@ -84,6 +84,14 @@ SAMPLES = {
         Sample(real(4, 3, 2), index=(1, S, np.array([1, 0, 1]))),
         Sample(real(3), index=(np.array([], dtype=int),)),
     ],
+    "attained": [
+        Sample(real(2, 3), places=np.array([[2], [3]])),
+        Sample(real(4), places=np.array([1])),
+    ],
+    "put_back": [
+        Sample(real(2, 1), places=np.array([[2], [3]]), shape=(2, 3)),
+        Sample(real(2), places=np.array([5, 0]), shape=(3, 2)),
+    ],
     "scatter_add": [
         Sample(real(3), index=(REPEATED,), shape=(4,)),
         Sample(real(3), index=(1, S), shape=(2, 3)),
