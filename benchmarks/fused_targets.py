@@ -51,12 +51,12 @@ FUSED_REASONS: dict[str, str] = {
     "rosenbrock_100": "The Hessian is an array of 100 x 100 made from matrices of which all but "
     "three diagonals are zero: four are read and one is written, where a loop by hand would write "
     "the three diagonals.",
-    "black_scholes_1e6": "Arithmetic: 220 vector instructions and five divisions for each eight "
-    "numbers. A derivative simplified by hand has two thirds of them: terms of the kind a x + b x "
+    "black_scholes_1e6": "Arithmetic: some 220 vector instructions and five divisions for each "
+    "eight numbers, as fast without arrays in the cache as with them. Terms of the kind a x + b x "
     "are not collected, because that is not exact.",
     "polynomial_1e6": "The memory's limit is near: two arrays of 8 MB are read or written. Sums "
-    "and products are rounded one by one, as NumPy rounds them; fused they would be a fifth "
-    "faster, and differences that are exactly zero would not stay so.",
+    "and products are rounded one by one, as NumPy rounds them: fused they would be faster, but "
+    "differences that are exactly zero would not stay so.",
     "mlp": "The matrix products alone are 1.85 evaluations of f in NumPy's OpenBLAS; PyTorch's "
     "library needs a fifth less for the first layer.",
     "cholesky_200": "The factorisation, the products of its rule, which goes by blocks, and the "
