@@ -21,6 +21,8 @@ from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
 from .memory import LARGE
+from . import putting_off
+from .postponed import Postponed, settle, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -75,12 +77,15 @@ SCOPE: dict[str, Any] = {
     "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
+    "put_off": putting_off.put_off,
     "restore": restore,
 }
 
 
 def generate(primitive: Elementwise, kind: str) -> Pair:
     """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    if kind == "Postponed":
+        return putting_off.operators(primitive, lambda p: fast(p, kind))
     writer = Writer(primitive, SCOPE, generated)
     scope = writer.scope
     writer.execute(writer.source(kind), f"{kind} {primitive.name}")
@@ -114,7 +119,7 @@ def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
 
 
 #: the kinds with generated code
-KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched)
+KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched, Postponed)
 
 Pair = tuple[Callable, Callable | None]
 
@@ -228,11 +233,10 @@ def define(ufunc: np.ufunc, primitive: Elementwise) -> None:
         table.pop(ufunc, None)
 
 
-def protocol(cls: type) -> Callable[..., Any]:
-    """The `__array_ufunc__` of a kind with generated code."""
+def protocol(cls: type, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The `__array_ufunc__` of a kind with generated code; in general it is another one."""
     table = _Table(cls.__name__)
     _tables.append(table)
-    general = TracedArray.__array_ufunc__
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not kwargs and method == "__call__":
@@ -250,6 +254,16 @@ def protocol(cls: type) -> Callable[..., Any]:
     return __array_ufunc__
 
 
+
+def computed_first(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A call of a ufunc that cannot be put off."""
+    inputs, kwargs = settled_within(inputs), settled_within(kwargs)
+    return settle(self).__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+
+putting_off.on_duals = lambda primitive: generated(primitive, "Dual")
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
-    _kind.__array_ufunc__ = protocol(_kind)  # type: ignore[method-assign]
+    _kind.__array_ufunc__ = protocol(  # type: ignore[method-assign]
+        _kind, TracedArray.__array_ufunc__ if _kind is not Postponed else computed_first
+    )

@@ -26,6 +26,9 @@ def is_running() -> bool:
     return level is not None and level.is_open
 
 
+entered = _entered.get
+
+
 def newest_rank() -> int:
     """A rank above that of every level so far, and below that of every later one."""
     return next(_serial)
@@ -67,7 +70,7 @@ class Level:
     next operation on a leaked value, and an open level pays nothing for that.
     """
 
-    __slots__ = ("_token", "lanes", "name", "new", "pool", "rank", "tape")
+    __slots__ = ("_token", "lanes", "later", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
@@ -78,6 +81,8 @@ class Level:
         self.lanes: Any = None
         #: the pool of memory, once there are large values
         self.pool: Any = None
+        #: what it has put off, False where it puts nothing off; see `postponed`
+        self.later: Any = None
 
     @property
     def is_open(self) -> bool:
@@ -94,5 +99,9 @@ class Level:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _entered.reset(self._token)
-        self.close()
+        try:
+            if self.later:
+                self.later.finish(exc[1])
+        finally:
+            _entered.reset(self._token)
+            self.close()

@@ -20,6 +20,7 @@ __all__ = [
     "LIMIT",
     "POOL",
     "Pool",
+    "aligned",
     "copied",
     "has_own_memory",
     "large_copy",
@@ -42,6 +43,13 @@ F64 = np.dtype(np.float64)
 NUMBERS = (float, int, np.float64)
 
 
+def aligned(n: int) -> np.ndarray:
+    """Fresh float64 memory that begins where a line of the cache does: loops are faster on it."""
+    memory = np.empty(n + 7)
+    start = -(memory.__array_interface__["data"][0] // 8) % 8
+    return memory[start : start + n]
+
+
 class Pool:
     """The memory of arrays that have died, by how many entries it has."""
 
@@ -62,9 +70,9 @@ class Pool:
             n *= k
         stack = self.free.get(n)
         try:
-            memory = stack.pop() if stack else np.empty(n)
+            memory = stack.pop() if stack else aligned(n)
         except IndexError:  # another thread was quicker
-            memory = np.empty(n)
+            memory = aligned(n)
         return np.asarray(_Loan(memory, shape, self))
 
     def take_back(self, memory: np.ndarray) -> None:

@@ -161,7 +161,7 @@ class Writer:
             large = f"({large} or T is ndarray and {other}.size >= LARGE)"
         return [
             f"if type({first}) is ndarray and {large}:",
-            f"    r = large_{active}({owner}.level, {', '.join(given)})",
+            f"    r = large_{active}({', '.join('uv'['xy'.index(a)] for a in active)}, {', '.join(given)})",
             "    if r is not None:",
             "        return r",
         ]
@@ -177,7 +177,17 @@ class Writer:
         if constants:
             forms.append(("array", [*arrays, *constants], []))
         name = f"large_{active}"
-        lines = [f"def {name}(L, {', '.join([*names, *(f'd{a}' for a in active)])}):"]
+        owners = ", ".join(["uv"["xy".index(a)] for a in active])
+        given = ", ".join([*names, *(f"d{a}" for a in active)])
+        fixed = "".join(f"{a}, " for a in constants)
+        lines = [
+            f"def {name}({owners}, {given}):",
+            f"    L = {owners[0]}.level",
+            "    if L.later is not False:",
+            f"        r = put_off(P, '{active}', ({owners},), ({fixed}))",
+            "        if r is not None:",
+            "            return r",
+        ]
         for form, blocked, numbers in forms:
             rule = blockwise(namespace, self.call, moved, blocked, numbers, self.p.singular)
             if rule is not None:

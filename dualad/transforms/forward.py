@@ -14,6 +14,7 @@ from ..engine.batched_dual import general, packed
 from ..engine.dual import Dual, make_dual
 from ..engine.duck import Duck, duck_under
 from ..engine.level import Level
+from ..engine.postponed import settle
 from ..engine.traced import settled
 from ..engine.tree import flatten
 from ..errors import ArgumentError
@@ -62,7 +63,7 @@ def jvp(
     if duals is None:
         duals, moves = lifted(level, primals, tangents)
     with level:
-        result = f(*duals)
+        result = settle(f(*duals))
         pair = None if has_aux else value_and_tangent(level, result)
         if pair is not None:
             value, t = pair

@@ -1,0 +1,76 @@
+"""How NumPy's warnings are given: whether they may come late, and then as at the operation.
+
+That is NumPy's error state, and Python's warning filters. Where either would make an exception of
+a warning, or call something, an operation cannot be put off: it has to come where it belongs.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .guard import error_state, restore, set_state
+
+__all__ = ["Alarms"]
+
+#: Filters that belong to a context are no list that could be compared.
+IN_CONTEXT = bool(getattr(sys.flags, "context_aware_warnings", False))
+
+
+class Alarms:
+    """The error state and the warning filters as they are when this is made."""
+
+    __slots__ = ("filters", "known", "may_be_late", "shown", "state")
+
+    def __init__(self) -> None:
+        self.state = error_state()
+        self.filters: Any = warnings.filters
+        self.known = list(warnings.filters)
+        self.shown = shown()
+        warns = set(np.geterr().values())
+        self.may_be_late = warns <= {"ignore"} or (
+            warns <= {"ignore", "warn"} and not IN_CONTEXT and not raises(self.known)
+        )
+
+    def are_the_same(self) -> bool:
+        """Whether warnings would be given now as then."""
+        return (
+            error_state() is self.state
+            and warnings.filters is self.filters
+            and self.known == self.filters
+            and shown() == self.shown
+        )
+
+    @contextmanager
+    def of_the_operations(self) -> Iterator[None]:
+        """Warnings within are given as they would have been then."""
+        if self.are_the_same():
+            yield
+            return
+        token = set_state(self.state)
+        try:
+            with warnings.catch_warnings():
+                warnings.filters = self.known  # type: ignore[misc]
+                warnings._filters_mutated()  # type: ignore[attr-defined]
+                warnings._showwarnmsg_impl, warnings.showwarning = self.shown  # type: ignore
+                yield
+        finally:
+            restore(token)
+
+
+def shown() -> tuple[Any, Any]:
+    """What shows a warning now."""
+    return warnings._showwarnmsg_impl, warnings.showwarning  # type: ignore[attr-defined]
+
+
+def raises(filters: list) -> bool:
+    """Whether a warning of NumPy's may become an exception."""
+    return any(
+        action == "error" and issubclass(RuntimeWarning, category)
+        for action, _, category, *_ in filters
+    )
