@@ -6,7 +6,7 @@ only what is wanted is written to memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from .blocks import TOGETHER, scratch
 from .guard import ignore, restore
 from .memory import F64, POOL
+from .sums import halves, joined
 
 __all__ = ["Leaf", "Node", "Pass", "Rule"]
 
@@ -151,11 +152,13 @@ class Pass:
                 self.calls.append(Call(_copied, whole, t, ()))
             self.kept.append((node, x, whole))
 
-    def in_few_rows(self) -> tuple[list[Call], list[int]]:
-        """The calls, and the rows that they need when each is free again after its last use."""
+    def in_few_rows(self, wanted: Sequence[int]) -> tuple[list[Call], list[int], list[int]]:
+        """The calls with few rows, which are free again after their last use; the rows; the wanted.
+        """
         last: dict[int, int] = {}
         for k, call in enumerate(self.calls):
             last.update(dict.fromkeys((call.out, call.t, *call.given), k))
+        last.update(dict.fromkeys(wanted, len(self.calls)))
         row_of: dict[int, int] = {}
         rows: list[int] = []
         idle: list[int] = []
@@ -171,29 +174,58 @@ class Pass:
             now = [row_of.get(s, s) for s in used]
             calls.append(Call(function, now[0], now[1], tuple(now[2:])))
             idle += [row_of[s] for s in set(used) if s in row_of and last[s] == k]
-        return calls, rows
+        return calls, rows, [row_of.get(s, s) for s in wanted]
 
     def carry_out(self) -> list[tuple[Node, Leaf]]:
         """Compute block by block; the nodes that are kept, with value and tangent."""
-        calls, own = self.in_few_rows()
+        for _ in self.blocks():
+            pass
+        return self.results()
+
+    def results(self) -> list[tuple[Node, Leaf]]:
+        """The nodes that are kept, with value and tangent, when they are computed."""
+        return [(node, Leaf(self.wholes[x], self.wholes[t])) for node, x, t in self.kept]
+
+    def totals(self, node: Node) -> tuple[Any, Any]:
+        """The sums of the entries of a node, value and tangent, to the last bit as NumPy's."""
+        home = self.homes[id(node)]
+        found: tuple[list[Any], list[Any]] = [], []
+        for pair in self.blocks(home):
+            token = ignore()
+            try:
+                for sums, block in zip(found, pair, strict=True):
+                    sums.append(np.add.reduce(block))
+            finally:
+                restore(token)
+        token = ignore()
+        try:
+            return tuple(joined(self.size, self.block, iter(sums)) for sums in found)
+        finally:
+            restore(token)
+
+    def blocks(self, wanted: Sequence[int] = ()) -> Iterator[list[Any]]:
+        """Compute block by block, and give each time what some slots hold."""
+        calls, own, wanted = self.in_few_rows(wanted)
         cut = [(i, a.reshape(-1)) for i, a in self.wholes.items()]
         count = len(own) + self.work
-        n, block = cut[0][1].size, TOGETHER // max(1, count) // SHORTEST * SHORTEST
-        block = min(max(block, SHORTEST), LONGEST)
-        rows = list(scratch(count, block))
-        now = list(self.slots)
-        for start in range(0, n, block):
-            at = slice(start, start + block)
+        most = TOGETHER // max(1, count) // SHORTEST * SHORTEST
+        self.block = min(max(most, SHORTEST), LONGEST)
+        self.size = cut[0][1].size
+        memory = list(scratch(count, self.block))
+        now, rows, start = list(self.slots), memory, 0
+        for n in halves(self.size, self.block):
+            at = slice(start, start + n)
+            start += n
             for i, array in cut:
                 now[i] = array[at]
-            if start == 0 or n - start < block:
-                rows = [r[: n - start] for r in rows]
+            if len(rows) == 0 or rows[0].size != n:
+                rows = [r[:n] for r in memory]
                 for i, row in zip(own, rows, strict=False):
                     now[i] = row
                 work = rows[len(own) :]
             for function, out, t, given in calls:
                 function(now[out], now[t], work, *[now[i] for i in given])
-        return [(node, Leaf(self.wholes[x], self.wholes[t])) for node, x, t in self.kept]
+            yield [now[i] for i in wanted]
 
 
 def _copied(copy: np.ndarray, t: np.ndarray, work: Any) -> None:

@@ -27,7 +27,7 @@ from .joint import Leaf, Node, Pass, Rule
 from .level import entered
 from .memory import F64, has_own_memory, large_copy
 from .tape import may_change
-from .traced import SLOT, TracedArray
+from .traced import FUNCTIONS, SLOT, TracedArray
 
 __all__ = ["Postponed", "State", "postpone", "settle", "settled_within"]
 
@@ -53,6 +53,10 @@ class Postponed(Dual):
 
     @classmethod
     def bind(cls, primitive: Any, level: Any, args: tuple, params: dict) -> Any:
+        if primitive.is_total is not None and primitive.is_total(args[0], **params):
+            found = total(args[0])
+            if found is not None:
+                return found
         return Dual.bind(primitive, level, tuple(map(settle, args)), params)
 
     def general(self) -> Dual:
@@ -82,6 +86,8 @@ class Postponed(Dual):
         return object.__getattribute__(self if name in KNOWN else settle(self), name)
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        if func in SUMS and args and args[0] is self:
+            return FUNCTIONS[func](*args, **settled_within(kwargs))
         types = {Dual if t is Postponed else t for t in types}
         args, kwargs = settled_within(args), settled_within(kwargs)
         return settle(self).__array_function__(func, types, args, kwargs)
@@ -89,9 +95,11 @@ class Postponed(Dual):
 
 #: What is known of a result that is not computed.
 KNOWN = frozenset(
-    ["__class__", "bind", "dtype", "ends", "general", "kind", "level", "ndim", "primal", "shape",
-     "tangent", "waits"]
+    ["__class__", "bind", "dtype", "ends", "general", "kind", "level", "mean", "ndim", "primal",
+     "shape", "size", "sum", "tangent", "waits"]
 )  # fmt: skip
+#: What does not look at the entries, but at their sum.
+SUMS = (np.sum, np.mean)
 
 
 def _computed_first(name: str) -> Any:
@@ -244,18 +252,45 @@ def settled_within(x: Any) -> Any:
 
 def compute(d: Postponed) -> None:
     """Compute a result, and on the way all of its shape that was put off before."""
-    level = d.level
-    if not level.is_open:
-        level.new(Dual)  # which raises the error of a leak
-    node, state = SLOT.__get__(d), level.later
-    nodes = in_order([*(n for n in state.unseen if n.shape == node.shape), node])
-    pool_of(level)
+    node, state, nodes = wanted(d)
     with state.alarms.of_the_operations():
         try:
             kept = Pass(nodes, node).carry_out()
         except NotANumber:
-            kept = at_once(level, nodes)
-    state.unseen = [n for n in state.unseen if n.shape != node.shape]
+            kept = at_once(d.level, nodes)
+    done(state, nodes, kept)
+
+
+def total(d: Postponed) -> Any:
+    """The sum of all entries, which need not be kept for it; None where it is not finite."""
+    with _computing:
+        if type(d) is not Postponed:
+            return None
+        node, state, nodes = wanted(d)
+        joint = Pass(nodes)
+        with state.alarms.of_the_operations():
+            try:
+                x, t = joint.totals(node)
+            except NotANumber:
+                return None
+        done(state, nodes, joint.results())
+    return make_dual(d.level, x, t) if np.isfinite(x) and np.isfinite(t) else None
+
+
+def wanted(d: Postponed) -> tuple[Node, State, list[Node]]:
+    """The node of a result, the state of its level, and what is to be computed."""
+    level = d.level
+    if not level.is_open:
+        level.new(Dual)  # which raises the error of a leak
+    pool_of(level)
+    node, state = SLOT.__get__(d), level.later
+    return node, state, in_order([*(n for n in state.unseen if n.shape == node.shape), node])
+
+
+def done(state: State, nodes: list[Node], kept: list[tuple[Node, Leaf]]) -> None:
+    """What is kept of what was computed makes its handle an ordinary dual."""
+    shape = nodes[0].shape
+    state.unseen = [n for n in state.unseen if n.shape != shape]
     for n in nodes:
         n.seen = True
     for n, leaf in kept:

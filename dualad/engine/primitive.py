@@ -32,6 +32,8 @@ class Primitive:
     """An operation with a derivative; a call goes to the highest level among its arguments."""
 
     family = "primitive"
+    #: (argument, **params) -> whether it is the sum of all entries of its one argument
+    is_total: Callable[..., bool] | None = None
 
     def __init__(self, impl: Callable[..., Any], name: str | None = None, builtin: bool = True):
         self.impl = impl
@@ -331,6 +333,7 @@ class Linear(Primitive):
                 the parents that are not None, where one pass over many arguments gives them all.
     quick:      (tangent, **params): the operation on a plain tangent up to rounding, where that
                 is quicker than what the value of the function is computed by; else None.
+    is_total:   (argument, **params): whether it is the sum of all entries as NumPy adds them.
     """
 
     family = "linear"
@@ -348,6 +351,7 @@ class Linear(Primitive):
         add_into: Callable[..., None] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         quick: Callable[..., Any] | None = None,
+        is_total: Callable[..., bool] | None = None,
         name: str | None = None,
     ):
         super().__init__(impl, name)
@@ -361,6 +365,7 @@ class Linear(Primitive):
         self.add_into = add_into
         self.transpose_all = transpose_all
         self.quick = quick
+        self.is_total = is_total
 
     def movable(self, n: int) -> list[bool]:
         """For each of n arguments whether the operation has a transpose in it."""
