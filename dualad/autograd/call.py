@@ -160,6 +160,8 @@ class Call:
         kind, level = type(top), top.level
         if not level.is_open:
             level.new(kind)
+        if level.later:  # The user's code may write to what it is given.
+            level.later.stop(level)
         mine = [type(v) is kind and v.level is level for v in values]
         if kind is Batched:
             from .vmap_rule import vectorized

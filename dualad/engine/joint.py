@@ -37,19 +37,20 @@ class Rule(NamedTuple):
 
 
 class Leaf:
-    """An operand that is computed: value and tangent."""
+    """An operand that is computed: value and tangent, both arrays or both numbers."""
 
     __slots__ = ("leaves", "t", "x")
 
-    def __init__(self, x: np.ndarray, t: np.ndarray):
+    def __init__(self, x: Any, t: Any):
         self.x, self.t = x, t
-        self.leaves = frozenset((id(x), id(t)))
+        self.leaves = frozenset((id(x), id(t)) if type(x) is np.ndarray else ())
 
 
 class Node:
     """An operation that is put off, with what it needs to be carried out."""
 
-    __slots__ = ("active", "constants", "done", "handle", "leaves", "rule", "seen", "shape")
+    __slots__ = ("active", "constants", "done", "handle", "is_held", "leaves", "rule", "seen",
+                 "shape")  # fmt: skip
 
     dtype = F64
 
@@ -63,6 +64,8 @@ class Node:
         self.leaves = leaves
         #: whether it was computed, though perhaps not kept
         self.seen = False
+        #: whether there is more in want of it than the sum of its entries
+        self.is_held = True
         #: value and tangent, when they are kept
         self.done: Leaf | None = None
         #: a reference to the dual that stands for it
@@ -129,6 +132,8 @@ class Pass:
             if operand.done is None:
                 return self.homes[id(operand)]
             operand = operand.done
+        if type(operand.x) is not np.ndarray:
+            return self.slot(operand.x), self.slot(operand.t)
         return self.whole(operand.x), self.whole(operand.t)
 
     def plan(self, node: Node) -> None:
@@ -212,14 +217,14 @@ class Pass:
         self.block = min(max(most, SHORTEST), LONGEST)
         self.size = cut[0][1].size
         memory = list(scratch(count, self.block))
-        now, rows, start = list(self.slots), memory, 0
+        now, length, start = list(self.slots), 0, 0
         for n in halves(self.size, self.block):
             at = slice(start, start + n)
             start += n
             for i, array in cut:
                 now[i] = array[at]
-            if len(rows) == 0 or rows[0].size != n:
-                rows = [r[:n] for r in memory]
+            if n != length:
+                length, rows = n, [r[:n] for r in memory]
                 for i, row in zip(own, rows, strict=False):
                     now[i] = row
                 work = rows[len(own) :]

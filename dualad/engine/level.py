@@ -67,10 +67,11 @@ class Level:
     """One running transformation.
 
     `new` makes the values of the level. Closing replaces it, so that a leak is found by the
-    next operation on a leaked value, and an open level pays nothing for that.
+    next operation on a leaked value, and an open level pays nothing for that. A level that may put
+    operations off knows what it was `given`, values and tangents: see `postponed`.
     """
 
-    __slots__ = ("_token", "lanes", "later", "name", "new", "pool", "rank", "tape")
+    __slots__ = ("_token", "given", "lanes", "later", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
@@ -81,7 +82,7 @@ class Level:
         self.lanes: Any = None
         #: the pool of memory, once there are large values
         self.pool: Any = None
-        #: what it has put off, False where it puts nothing off; see `postponed`
+        #: what it has put off; None before it is known whether it does that, else False
         self.later: Any = None
 
     @property
@@ -90,6 +91,7 @@ class Level:
 
     def close(self) -> None:
         self.new, self.tape = _closed(self.name)
+        self.later = self.given = None
         if self.pool is not None:
             self.pool.close()
             self.pool = None

@@ -12,9 +12,11 @@ NumPy's warnings come where the value is computed, in the error state of the ope
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import weakref
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -25,21 +27,19 @@ from .blocks import NotANumber, pool_of
 from .dual import Dual, make_dual
 from .joint import Leaf, Node, Pass, Rule
 from .level import entered
-from .memory import F64, has_own_memory, large_copy
+from .memory import F64, large_copy
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT, TracedArray
 
 __all__ = ["Postponed", "State", "postpone", "settle", "settled_within"]
 
+#: From this many entries on, 1 MB, operations are put off: what that costs is little beside them.
+LATE = 1 << 17
 #: After so many operations, or with so many arrays that they read, a result is computed.
 LONGEST = 64
 WIDEST = 16
 
 TANGENT: Any = TracedArray.__dict__["tangent"]
-#: The count of references to an array that only its dual holds, as `own` sees it.
-ALONE = 3
-#: Held while results are computed.
-_computing = threading.RLock()
 
 
 class Postponed(Dual):
@@ -87,6 +87,7 @@ class Postponed(Dual):
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         if func in SUMS and args and args[0] is self:
+            SLOT.__get__(self).is_held = sys.getrefcount(self) > SUMS[func]
             return FUNCTIONS[func](*args, **settled_within(kwargs))
         types = {Dual if t is Postponed else t for t in types}
         args, kwargs = settled_within(args), settled_within(kwargs)
@@ -98,8 +99,16 @@ KNOWN = frozenset(
     ["__class__", "bind", "dtype", "ends", "general", "kind", "level", "mean", "ndim", "primal",
      "shape", "size", "sum", "tangent", "waits"]
 )  # fmt: skip
-#: What does not look at the entries, but at their sum.
-SUMS = (np.sum, np.mean)
+
+
+class _Probe:
+    def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        return sys.getrefcount(self)
+
+
+#: What does not look at the entries but at their sum, with the references there are to an array
+#: that it alone holds.
+SUMS: dict[Any, int] = {f: f(_Probe()) for f in (np.sum, np.mean)}
 
 
 def _computed_first(name: str) -> Any:
@@ -128,13 +137,60 @@ Postponed.__hash__ = Dual.__hash__  # type: ignore[method-assign]
 class State:
     """What a level has put off and nobody has computed, and how warnings are given."""
 
-    __slots__ = ("alarms", "safe", "unseen")
+    __slots__ = ("alarms", "computing", "copies", "given", "handles", "has_begun", "unseen")
 
-    def __init__(self) -> None:
+    def __init__(self, given: Iterable[Any]) -> None:
+        """given: the values and tangents that the user has, and may write to."""
         self.alarms = Alarms()
+        #: held while results are computed
+        self.computing = threading.RLock()
         self.unseen: list[Node] = []
-        #: the arrays that nobody but the engine can write to
-        self.safe: dict[int, weakref.ref[np.ndarray]] = {}
+        self.handles: list[weakref.ref[Postponed]] = []
+        self.given = [a for a in given if type(a) is np.ndarray and may_change(a)]
+        #: what these, and parts of them, were when they were first used: by where the parts begin
+        self.copies: dict[tuple[int, int, tuple[int, ...]], np.ndarray] = {}
+        self.has_begun = False
+
+    def whose(self, x: Any) -> np.ndarray | None:
+        """The array of the user's that has the memory of x; None where the engine has it."""
+        if type(x) is np.ndarray:
+            for a in self.given:
+                if np.may_share_memory(x, a):
+                    return a
+        return None
+
+    def safe(self, x: Any) -> Any:
+        """An array as it is, or a copy where the user could write to it."""
+        a = self.whose(x)
+        if a is None:
+            return x
+        start = (x.__array_interface__["data"][0] - a.__array_interface__["data"][0]) // 8
+        if not is_plain(a, a.shape) or not 0 <= start <= a.size - x.size or 2 * x.size < a.size:
+            return large_copy(x)
+        copy = self.copies.get((id(a), 0, a.shape))
+        if copy is None:
+            copy = self.copies[id(a), 0, a.shape] = large_copy(a)
+        key = (id(a), start, x.shape)
+        if key not in self.copies:
+            self.copies[key] = copy.reshape(-1)[start : start + x.size].reshape(x.shape)
+        return self.copies[key]
+
+    def made_safe(self, leaf: Any) -> Any:
+        """An operand that later writes do not touch."""
+        if type(leaf) is not Leaf:
+            return leaf
+        x, t = self.safe(leaf.x), self.safe(leaf.t)
+        return leaf if x is leaf.x and t is leaf.t else Leaf(x, t)
+
+    def is_first(self, operands: Sequence[Any]) -> bool:
+        """Whether an operation is the first one, and on nothing but what would have to be copied.
+
+        It is not put off: perhaps there is no second one.
+        """
+        if self.has_begun:
+            return False
+        self.has_begun = True
+        return all(type(n) is Leaf and self.whose(n.x) is not None for n in operands)
 
     def finish(self, failure: Any = None) -> None:
         """Compute what nobody asked for: it may have something to warn of."""
@@ -146,12 +202,22 @@ class State:
             with self.alarms.of_the_operations(), suppress(NotANumber):
                 Pass(nodes).carry_out()
 
+    def stop(self, level: Any) -> None:
+        """Compute all that is in use, and put nothing off from now on."""
+        for handle in self.handles:
+            settle(handle())
+        self.finish()
+        level.later = False
+
 
 def state_of(level: Any) -> State | None:
     """The state of a level that puts operations off; None where it does not now."""
     state: Any = level.later
     if state is None:
-        state = level.later = State() if level.name == "jvp" else False
+        given = getattr(level, "given", None)
+        state = level.later = False if given is None else State(given)
+        if state:
+            level.given = state
     if state is False or entered() is not level:
         return None
     if not state.alarms.are_the_same():
@@ -169,47 +235,47 @@ def postpone(level: Any, rule: Rule, active: tuple, constants: tuple) -> Any:
     state = state_of(level)
     if state is None:
         return None
-    shape = SLOT.__get__(active[0]).shape
-    operands: list[Any] = []
-    leaves: set[int] = set()
-    for d in active:
-        found = operand(state, d, shape)
-        if found is None:
-            return None
-        operands.append(found)
-        leaves |= found.leaves
-    others = []
-    for c in constants:
-        if type(c) is np.ndarray:
-            if not is_plain(c, shape):
-                return None
-            if may_change(c):
-                pool_of(level)
-                c = large_copy(c)
-            leaves.add(id(c))
-        others.append(c)
+    shape = max((SLOT.__get__(d).shape for d in active), key=len)
+    operands = [operand(state, d, shape) for d in active]
+    if None in operands or not all(is_constant(c, shape) for c in constants):
+        return None
+    if math.prod(shape) < LATE:
+        return None
+    if state.is_first(operands):
+        return None
+    pool_of(level)
+    operands = [state.made_safe(n) for n in operands]
+    others = [large_copy(c) if type(c) is np.ndarray and may_change(c) else c for c in constants]
+    leaves = {id(c) for c in others if type(c) is np.ndarray}.union(*(n.leaves for n in operands))
     node = Node(rule, tuple(operands), tuple(others), frozenset(leaves), shape)
     r = level.new(Postponed)
     r.level = level
     SLOT.__set__(r, node)
     TANGENT.__set__(r, None)
     node.handle = weakref.ref(r)
+    state.handles.append(node.handle)
     state.unseen.append(node)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
 
 
 def operand(state: State, d: Dual, shape: tuple[int, ...]) -> Any:
-    """What an operation keeps of an operand: its node, or its arrays; None where it cannot."""
+    """What an operation keeps of an operand: its node, or what it is; None where it cannot."""
     x = SLOT.__get__(d)
     if type(x) is Node:
         if x.shape != shape:
             return None
         return x if x.done is None else x.done
     t = TANGENT.__get__(d)
+    if type(x) is np.float64 is type(t):
+        return Leaf(x, t)
     if not (is_plain(x, shape) and is_plain(t, shape)):
         return None
-    del x, t
-    return Leaf(own(state, d, SLOT), own(state, d, TANGENT))
+    return Leaf(x, t)
+
+
+def is_constant(c: Any, shape: tuple[int, ...]) -> bool:
+    """Whether a constant operand is a number, or an array of that shape."""
+    return type(c) is not np.ndarray or is_plain(c, shape)
 
 
 def is_plain(x: Any, shape: tuple[int, ...]) -> bool:
@@ -217,27 +283,20 @@ def is_plain(x: Any, shape: tuple[int, ...]) -> bool:
     return type(x) is np.ndarray and x.dtype is F64 and x.shape == shape and x.flags.c_contiguous
 
 
-def own(state: State, d: Dual, slot: Any) -> np.ndarray:
-    """The array in a slot of a dual; where somebody else could write to it, a copy from now on."""
-    x = slot.__get__(d)
-    known = state.safe.get(id(x))
-    if known is not None and known() is x:
-        return x
-    if may_change(x) and not (has_own_memory(x) and sys.getrefcount(x) <= ALONE):
-        pool_of(d.level)
-        x = large_copy(x)
-        slot.__set__(d, x)
-    state.safe[id(x)] = weakref.ref(x)
-    return x
-
-
 def settle(x: Any) -> Any:
     """Any value; one that is put off is computed and is an ordinary dual from now on."""
     if type(x) is Postponed:
-        with _computing:
+        with state_of_result(x).computing:
             if type(x) is Postponed:
                 compute(x)
     return x
+
+
+def state_of_result(d: Postponed) -> State:
+    """The state of the level of a result; an error where the level is closed."""
+    if not d.level.is_open:
+        d.level.new(Dual)  # which raises the error of a leak
+    return d.level.given
 
 
 def settled_within(x: Any) -> Any:
@@ -263,11 +322,11 @@ def compute(d: Postponed) -> None:
 
 def total(d: Postponed) -> Any:
     """The sum of all entries, which need not be kept for it; None where it is not finite."""
-    with _computing:
+    with state_of_result(d).computing:
         if type(d) is not Postponed:
             return None
         node, state, nodes = wanted(d)
-        joint = Pass(nodes)
+        joint = Pass(nodes, node if node.is_held else None)
         with state.alarms.of_the_operations():
             try:
                 x, t = joint.totals(node)
@@ -279,17 +338,15 @@ def total(d: Postponed) -> Any:
 
 def wanted(d: Postponed) -> tuple[Node, State, list[Node]]:
     """The node of a result, the state of its level, and what is to be computed."""
-    level = d.level
-    if not level.is_open:
-        level.new(Dual)  # which raises the error of a leak
-    pool_of(level)
-    node, state = SLOT.__get__(d), level.later
+    pool_of(d.level)
+    node, state = SLOT.__get__(d), state_of_result(d)
     return node, state, in_order([*(n for n in state.unseen if n.shape == node.shape), node])
 
 
 def done(state: State, nodes: list[Node], kept: list[tuple[Node, Leaf]]) -> None:
     """What is kept of what was computed makes its handle an ordinary dual."""
     shape = nodes[0].shape
+    state.handles = [h for h in state.handles if type(h()) is Postponed]
     state.unseen = [n for n in state.unseen if n.shape != shape]
     for n in nodes:
         n.seen = True

@@ -16,13 +16,13 @@ from .terms import summed
 
 __all__ = ["operators", "put_off"]
 
-NUMBERS = (float, int, np.float64)
+CONSTANTS = (np.ndarray, float, int, np.float64)
 DUALS = (Dual, Postponed)
 
 #: the functions (u op v) and (x op v) of a primitive on duals that are computed; set by `codegen`
 on_duals: Callable[[Elementwise], tuple[Callable, Callable | None]]
 
-_rules: dict[tuple[Elementwise, str, bool], Rule | None] = {}
+_rules: dict[tuple[Elementwise, str, str], Rule | None] = {}
 
 
 def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tuple) -> Any:
@@ -33,19 +33,21 @@ def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tupl
     level = active[0].level
     if level.later is False:
         return None
-    is_array = bool(constants) and type(constants[0]) is np.ndarray
-    if constants and not is_array and type(constants[0]) not in NUMBERS:
+    if constants and type(constants[0]) not in CONSTANTS:
         return None
-    key = (primitive, pattern, is_array)
+    numbers = "".join([a for a, d in zip(pattern, active, strict=True) if not d.shape])
+    if constants and type(constants[0]) is not np.ndarray:
+        numbers += "y" if pattern == "x" else "x"
+    key = (primitive, pattern, numbers)
     try:
         rule = _rules[key]
     except KeyError:
-        rule = _rules[key] = rule_of(primitive, pattern, is_array)
+        rule = _rules[key] = rule_of(primitive, pattern, numbers)
     return None if rule is None else postpone(level, rule, active, constants)
 
 
-def rule_of(primitive: Elementwise, pattern: str, is_array: bool) -> Rule | None:
-    """The rule of an operation on blocks, where a constant operand is an array or a number."""
+def rule_of(primitive: Elementwise, pattern: str, numbers: str) -> Rule | None:
+    """The rule of an operation on blocks, where some of the operands x and y are numbers."""
     from .writer import Writer
 
     writer = Writer(primitive, {}, None)  # type: ignore[arg-type]
@@ -58,10 +60,12 @@ def rule_of(primitive: Elementwise, pattern: str, is_array: bool) -> Rule | None
         writer.call,
         total,
         [*pattern, *moves, *constants],
-        set() if is_array else set(constants),
+        {*numbers, *(f"d{a}" for a in numbers)},
         primitive.singular,
     )
     if made is None:
+        return None
+    if total in moves and total[1:] in numbers:
         return None
     op, rop = on_duals(primitive)
     eager = op if pattern != "y" else rop

@@ -142,6 +142,9 @@ class custom_jvp:
         tracked = [v for v in values if isinstance(v, TracedArray) and v.kind != "duck"]
         if not tracked:
             return self.f(*args, **kwargs)
+        for v in tracked:
+            if v.level.later:  # The user's code may write to what it is given, and has given.
+                v.level.later.stop(v.level)
         lowest = min(map(_lowest, tracked))
         out_trees: list[Any] = []
 
@@ -251,6 +254,7 @@ def _stopped(x: Any) -> Any:
         return face.stopped(x)
     if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
         return x.stopped()
+    held = getattr(getattr(x, "level", None), "later", None)
     while isinstance(x, TracedArray):
         if x.ends or x.kind == "batched":
             return _stop(x)
@@ -258,4 +262,5 @@ def _stopped(x: Any) -> Any:
         if out is x:
             break
         x = out
-    return x
+    # What is put off may read this array later: the caller may write to another one.
+    return x.copy() if held and type(x) is np.ndarray else x
