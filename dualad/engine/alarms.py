@@ -55,7 +55,7 @@ class Alarms:
         token = set_state(self.state)
         try:
             with warnings.catch_warnings():
-                warnings.filters = self.known  # type: ignore[misc]
+                warnings.filters = self.known
                 warnings._filters_mutated()  # type: ignore[attr-defined]
                 warnings._showwarnmsg_impl, warnings.showwarning = self.shown  # type: ignore
                 yield

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import putting_off
 from .batched import Batched
 from .batched_dual import BatchedDual, completed
 from .blocks import result_at
@@ -21,7 +22,6 @@ from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
 from .memory import LARGE
-from . import putting_off
 from .postponed import Postponed, settle, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
@@ -254,14 +254,12 @@ def protocol(cls: type, general: Callable[..., Any]) -> Callable[..., Any]:
     return __array_ufunc__
 
 
-
 def computed_first(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A call of a ufunc that cannot be put off."""
     inputs, kwargs = settled_within(inputs), settled_within(kwargs)
     return settle(self).__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
 
-putting_off.on_duals = lambda primitive: generated(primitive, "Dual")
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
     _kind.__array_ufunc__ = protocol(  # type: ignore[method-assign]

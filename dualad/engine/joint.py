@@ -16,7 +16,7 @@ from .guard import ignore, restore
 from .memory import F64, POOL
 from .sums import halves, joined
 
-__all__ = ["Leaf", "Node", "Pass", "Rule"]
+__all__ = ["Leaf", "Node", "Pass", "Rule", "in_order"]
 
 #: Blocks are at least so long, and a multiple of it: what a call costs is little beside them.
 SHORTEST = 1 << 12
@@ -74,6 +74,22 @@ class Node:
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+
+def in_order(nodes: list[Node]) -> list[Node]:
+    """Nodes, and what they are made of, each after those that it is made of."""
+    order: list[Node] = []
+    met: set[int] = set()
+    stack = [(n, False) for n in reversed(nodes)]
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            order.append(node)
+        elif id(node) not in met and node.done is None:
+            met.add(id(node))
+            stack.append((node, True))
+            stack += [(n, False) for n in reversed(node.active) if type(n) is Node]
+    return order
 
 
 class Call(NamedTuple):
@@ -158,7 +174,9 @@ class Pass:
             self.kept.append((node, x, whole))
 
     def in_few_rows(self, wanted: Sequence[int]) -> tuple[list[Call], list[int], list[int]]:
-        """The calls with few rows, which are free again after their last use; the rows; the wanted.
+        """The calls, their rows, and the wanted slots.
+
+        A row serves again after its last use.
         """
         last: dict[int, int] = {}
         for k, call in enumerate(self.calls):

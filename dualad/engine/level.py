@@ -82,6 +82,8 @@ class Level:
         self.lanes: Any = None
         #: the pool of memory, once there are large values
         self.pool: Any = None
+        #: the values and tangents it was given, if it may put operations off; then what it has
+        self.given: Any = None
         #: what it has put off; None before it is known whether it does that, else False
         self.later: Any = None
 

@@ -14,10 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 import weakref
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,13 +22,14 @@ import numpy as np
 from .alarms import Alarms
 from .blocks import NotANumber, pool_of
 from .dual import Dual, make_dual
-from .joint import Leaf, Node, Pass, Rule
+from .joint import Leaf, Node, Pass, Rule, in_order
 from .level import entered
 from .memory import F64, large_copy
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT, TracedArray
+from .waiting import State, is_constant, is_plain
 
-__all__ = ["Postponed", "State", "postpone", "settle", "settled_within"]
+__all__ = ["Postponed", "postpone", "settle", "settled_within", "stop"]
 
 #: From this many entries on, 1 MB, operations are put off: what that costs is little beside them.
 LATE = 1 << 17
@@ -87,7 +85,10 @@ class Postponed(Dual):
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         if func in SUMS and args and args[0] is self:
-            SLOT.__get__(self).is_held = sys.getrefcount(self) > SUMS[func]
+            references = sys.getrefcount(self)
+            node = SLOT.__get__(self)
+            if type(node) is Node:  # no other thread has computed it
+                node.is_held = references > SUMS[func]
             return FUNCTIONS[func](*args, **settled_within(kwargs))
         types = {Dual if t is Postponed else t for t in types}
         args, kwargs = settled_within(args), settled_within(kwargs)
@@ -106,9 +107,10 @@ class _Probe:
         return sys.getrefcount(self)
 
 
+_probe: Any = _Probe()
 #: What does not look at the entries but at their sum, with the references there are to an array
 #: that it alone holds.
-SUMS: dict[Any, int] = {f: f(_Probe()) for f in (np.sum, np.mean)}
+SUMS: dict[Any, Any] = {f: f(_probe) for f in (np.sum, np.mean)}
 
 
 def _computed_first(name: str) -> Any:
@@ -134,88 +136,11 @@ for _name in (
 Postponed.__hash__ = Dual.__hash__  # type: ignore[method-assign]
 
 
-class State:
-    """What a level has put off and nobody has computed, and how warnings are given."""
-
-    __slots__ = ("alarms", "computing", "copies", "given", "handles", "has_begun", "unseen")
-
-    def __init__(self, given: Iterable[Any]) -> None:
-        """given: the values and tangents that the user has, and may write to."""
-        self.alarms = Alarms()
-        #: held while results are computed
-        self.computing = threading.RLock()
-        self.unseen: list[Node] = []
-        self.handles: list[weakref.ref[Postponed]] = []
-        self.given = [a for a in given if type(a) is np.ndarray and may_change(a)]
-        #: what these, and parts of them, were when they were first used: by where the parts begin
-        self.copies: dict[tuple[int, int, tuple[int, ...]], np.ndarray] = {}
-        self.has_begun = False
-
-    def whose(self, x: Any) -> np.ndarray | None:
-        """The array of the user's that has the memory of x; None where the engine has it."""
-        if type(x) is np.ndarray:
-            for a in self.given:
-                if np.may_share_memory(x, a):
-                    return a
-        return None
-
-    def safe(self, x: Any) -> Any:
-        """An array as it is, or a copy where the user could write to it."""
-        a = self.whose(x)
-        if a is None:
-            return x
-        start = (x.__array_interface__["data"][0] - a.__array_interface__["data"][0]) // 8
-        if not is_plain(a, a.shape) or not 0 <= start <= a.size - x.size or 2 * x.size < a.size:
-            return large_copy(x)
-        copy = self.copies.get((id(a), 0, a.shape))
-        if copy is None:
-            copy = self.copies[id(a), 0, a.shape] = large_copy(a)
-        key = (id(a), start, x.shape)
-        if key not in self.copies:
-            self.copies[key] = copy.reshape(-1)[start : start + x.size].reshape(x.shape)
-        return self.copies[key]
-
-    def made_safe(self, leaf: Any) -> Any:
-        """An operand that later writes do not touch."""
-        if type(leaf) is not Leaf:
-            return leaf
-        x, t = self.safe(leaf.x), self.safe(leaf.t)
-        return leaf if x is leaf.x and t is leaf.t else Leaf(x, t)
-
-    def is_first(self, operands: Sequence[Any]) -> bool:
-        """Whether an operation is the first one, and on nothing but what would have to be copied.
-
-        It is not put off: perhaps there is no second one.
-        """
-        if self.has_begun:
-            return False
-        self.has_begun = True
-        return all(type(n) is Leaf and self.whose(n.x) is not None for n in operands)
-
-    def finish(self, failure: Any = None) -> None:
-        """Compute what nobody asked for: it may have something to warn of."""
-        unseen, self.unseen = self.unseen, []
-        if isinstance(failure, (MemoryError, KeyboardInterrupt)):
-            return
-        for shape in {n.shape: None for n in unseen}:
-            nodes = in_order([n for n in unseen if n.shape == shape])
-            with self.alarms.of_the_operations(), suppress(NotANumber):
-                Pass(nodes).carry_out()
-
-    def stop(self, level: Any) -> None:
-        """Compute all that is in use, and put nothing off from now on."""
-        for handle in self.handles:
-            settle(handle())
-        self.finish()
-        level.later = False
-
-
 def state_of(level: Any) -> State | None:
     """The state of a level that puts operations off; None where it does not now."""
     state: Any = level.later
     if state is None:
-        given = getattr(level, "given", None)
-        state = level.later = False if given is None else State(given)
+        state = level.later = False if level.given is None else State(level.given)
         if state:
             level.given = state
     if state is False or entered() is not level:
@@ -273,16 +198,6 @@ def operand(state: State, d: Dual, shape: tuple[int, ...]) -> Any:
     return Leaf(x, t)
 
 
-def is_constant(c: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a constant operand is a number, or an array of that shape."""
-    return type(c) is not np.ndarray or is_plain(c, shape)
-
-
-def is_plain(x: Any, shape: tuple[int, ...]) -> bool:
-    """Whether an array can be cut as if it had one axis."""
-    return type(x) is np.ndarray and x.dtype is F64 and x.shape == shape and x.flags.c_contiguous
-
-
 def settle(x: Any) -> Any:
     """Any value; one that is put off is computed and is an ordinary dual from now on."""
     if type(x) is Postponed:
@@ -297,6 +212,16 @@ def state_of_result(d: Postponed) -> State:
     if not d.level.is_open:
         d.level.new(Dual)  # which raises the error of a leak
     return d.level.given
+
+
+def stop(level: Any) -> None:
+    """Compute all of a level that is put off and in use, and put nothing off from now on."""
+    state = level.later
+    if state:
+        for handle in state.handles:
+            settle(handle())
+        state.finish()
+        level.later = False
 
 
 def settled_within(x: Any) -> Any:
@@ -357,22 +282,6 @@ def done(state: State, nodes: list[Node], kept: list[tuple[Node, Leaf]]) -> None
             SLOT.__set__(handle, leaf.x)
             TANGENT.__set__(handle, leaf.t)
             handle.__class__ = Dual
-
-
-def in_order(nodes: list[Node]) -> list[Node]:
-    """Nodes, and what they are made of, each after those that it is made of."""
-    order: list[Node] = []
-    met: set[int] = set()
-    stack = [(n, False) for n in reversed(nodes)]
-    while stack:
-        node, is_ready = stack.pop()
-        if is_ready:
-            order.append(node)
-        elif id(node) not in met and node.done is None:
-            met.add(id(node))
-            stack.append((node, True))
-            stack += [(n, False) for n in reversed(node.active) if type(n) is Node]
-    return order
 
 
 def at_once(level: Any, nodes: list[Node]) -> list[tuple[Node, Leaf]]:

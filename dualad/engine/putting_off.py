@@ -19,10 +19,14 @@ __all__ = ["operators", "put_off"]
 CONSTANTS = (np.ndarray, float, int, np.float64)
 DUALS = (Dual, Postponed)
 
-#: the functions (u op v) and (x op v) of a primitive on duals that are computed; set by `codegen`
-on_duals: Callable[[Elementwise], tuple[Callable, Callable | None]]
-
 _rules: dict[tuple[Elementwise, str, str], Rule | None] = {}
+
+
+def on_duals(primitive: Elementwise) -> tuple[Callable[..., Any], Any]:
+    """The functions (u op v) and (x op v) of a primitive on duals that are computed."""
+    from .codegen import generated
+
+    return generated(primitive, "Dual")
 
 
 def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tuple) -> Any:
@@ -109,6 +113,6 @@ def operators(primitive: Elementwise, made: Callable) -> tuple[Callable, Callabl
                 return on_duals(primitive)[0](settle(u), settle(v))
         else:
             r = put_off(primitive, "y", (v,), (u,))
-        return r if r is not None else on_duals(primitive)[1](settle(v), u)  # type: ignore[misc]
+        return r if r is not None else on_duals(primitive)[1](settle(v), u)
 
     return op, rop

@@ -150,9 +150,9 @@ class Writer:
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
-        owner, first = ("u", "x") if "x" in active else ("v", "y")
-        tangents = ["uv"["xy".index(a)] + ".tangent" for a in active]
-        given = [*"xy"[: self.arity], *tangents]
+        first = active[0]
+        owners = ["uv"["xy".index(a)] for a in active]
+        given = [*owners, *"xy"[: self.arity], *(f"{u}.tangent" for u in owners)]
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
         large, other = f"{first}.size >= LARGE", "y" if first == "x" else "x"
         if len(active) == 2:
@@ -161,7 +161,7 @@ class Writer:
             large = f"({large} or T is ndarray and {other}.size >= LARGE)"
         return [
             f"if type({first}) is ndarray and {large}:",
-            f"    r = large_{active}({', '.join('uv'['xy'.index(a)] for a in active)}, {', '.join(given)})",
+            f"    r = large_{active}({', '.join(given)})",
             "    if r is not None:",
             "        return r",
         ]

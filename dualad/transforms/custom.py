@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.codegen import define
+from ..engine.postponed import stop
 from ..engine.primitive import Composite, Elementwise, Opaque
 from ..engine.traced import Buffer, TracedArray, as_operand, spec_of, stack_objects
 from ..engine.tree import LEAF_TREE, Tree, flatten, flatten_like, tree_map
@@ -143,8 +144,7 @@ class custom_jvp:
         if not tracked:
             return self.f(*args, **kwargs)
         for v in tracked:
-            if v.level.later:  # The user's code may write to what it is given, and has given.
-                v.level.later.stop(v.level)
+            stop(v.level)  # The user's code may write to what it is given, and has given.
         lowest = min(map(_lowest, tracked))
         out_trees: list[Any] = []
 
