@@ -43,6 +43,11 @@ def scratch(count: int, n: int) -> np.ndarray:
     return _scratch.memory[: count * n].reshape(count, n)
 
 
+def aligned_block(count: int) -> int:
+    """How long blocks are of which there are so many: whole lines of the cache."""
+    return TOGETHER // count // 8 * 8
+
+
 def pool_of(level: Any) -> Pool:
     """The pool, which keeps what comes back until the level is closed."""
     if level.pool is None:
@@ -173,7 +178,7 @@ def blockwise_pull(
         return None
     blocked = ["c", *arrays]
     count = steps.count + 1
-    block = TOGETHER // (len(blocked) + 1 + count)
+    block = aligned_block(len(blocked) + 1 + count)
     spares = [*[f"spare{k}" for k in range(steps.count)], "spare_t"]
     add = {"+": "add", "-": "subtract"}[sign]
     first = ["negative(t, t)"] if sign == "-" else ["pass"]
@@ -345,7 +350,7 @@ def _both(
 ) -> list[str]:
     """Value and tangent block by block; only the tangent's steps are kept from warning."""
     spares = [f"spare{k}" for k in range(steps.count)]
-    block = TOGETHER // (len(arrays) + 2 + len(spares))
+    block = aligned_block(len(arrays) + 2 + len(spares))
     return [
         f"    laid = laid_out({block}, {', '.join(arrays)})",
         "    if laid is None: return None",

@@ -18,7 +18,7 @@ from .sums import halves, joined
 
 __all__ = ["Leaf", "Node", "Pass", "Rule", "in_order"]
 
-#: Blocks are at least so long, and a multiple of it: what a call costs is little beside them.
+#: Blocks are at least so long: what a call costs is little beside them.
 SHORTEST = 1 << 12
 LONGEST = 1 << 14
 
@@ -231,7 +231,8 @@ class Pass:
         calls, own, wanted = self.in_few_rows(wanted)
         cut = [(i, a.reshape(-1)) for i, a in self.wholes.items()]
         count = len(own) + self.work
-        most = TOGETHER // max(1, count) // SHORTEST * SHORTEST
+        # The parts are between half of it and all of it: by this they fill the cache on average.
+        most = TOGETHER * 4 // 3 // max(1, count)
         self.block = min(max(most, SHORTEST), LONGEST)
         self.size = cut[0][1].size
         memory = list(scratch(count, self.block))

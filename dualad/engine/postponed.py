@@ -27,12 +27,10 @@ from .level import entered
 from .memory import F64, large_copy
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT, TracedArray
-from .waiting import State, is_constant, is_plain
+from .waiting import LATE, State, is_constant, is_plain
 
 __all__ = ["Postponed", "postpone", "settle", "settled_within", "stop"]
 
-#: From this many entries on, 1 MB, operations are put off: what that costs is little beside them.
-LATE = 1 << 17
 #: After so many operations, or with so many arrays that they read, a result is computed.
 LONGEST = 64
 WIDEST = 16

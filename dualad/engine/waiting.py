@@ -17,7 +17,10 @@ from .joint import Leaf, Node, Pass, in_order
 from .memory import F64, large_copy
 from .tape import may_change
 
-__all__ = ["State", "is_constant", "is_plain"]
+__all__ = ["LATE", "State", "is_constant", "is_plain"]
+
+#: From this many entries on, 1 MB, operations are put off: what that costs is little beside them.
+LATE = 1 << 17
 
 
 class State:
@@ -32,7 +35,8 @@ class State:
         self.computing = threading.RLock()
         self.unseen: list[Node] = []
         self.handles: list[weakref.ref[Any]] = []
-        self.given = [a for a in chain(*given) if type(a) is np.ndarray and may_change(a)]
+        arrays = [a for a in chain(*given) if type(a) is np.ndarray and a.nbytes >= 8 * LATE]
+        self.given = [a for a in arrays if may_change(a)]
         #: what these, and parts of them, were when they were first used: by where the parts begin
         self.copies: dict[tuple[int, int, tuple[int, ...]], np.ndarray] = {}
         self.has_begun = False

@@ -293,6 +293,18 @@ def test_a_custom_function_that_uses_one_buffer_again():
     np.testing.assert_allclose(dy, T * (6 * np.cos(X) + 70), rtol=1e-13)
 
 
+def test_a_tensor_that_is_written_to():
+    def f(x):
+        y = np.sin(x * 1.0) + x
+        z = y * y
+        dualad.as_tensor(y).mul_(0.0)
+        assert type(y * 2.0) is Dual
+        return z
+
+    _, dy = dualad.jvp(f, (X,), (T,))
+    np.testing.assert_allclose(dy, 2 * T * (np.sin(X) + X) * (np.cos(X) + 1), rtol=1e-13)
+
+
 # --- warnings and errors of NumPy ------------------------------------------------------------
 
 
