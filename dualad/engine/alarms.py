@@ -18,8 +18,13 @@ from .guard import error_state, restore, set_state
 
 __all__ = ["Alarms"]
 
-#: Filters that belong to a context are no list that could be compared.
-IN_CONTEXT = bool(getattr(sys.flags, "context_aware_warnings", False))
+#: Whether the filters are a list that can be compared and put back, as `catch_warnings` does it:
+#: they are none where they belong to a context.
+CAN_WAIT = (
+    hasattr(warnings, "_filters_mutated")
+    and hasattr(warnings, "_showwarnmsg_impl")
+    and not getattr(sys.flags, "context_aware_warnings", False)
+)
 
 
 class Alarms:
@@ -32,9 +37,11 @@ class Alarms:
         self.filters: Any = warnings.filters
         self.known = list(warnings.filters)
         self.shown = shown()
-        warns = set(np.geterr().values())
-        self.may_be_late = warns <= {"ignore"} or (
-            warns <= {"ignore", "warn"} and not IN_CONTEXT and not raises(self.known)
+        self.may_be_late = (
+            CAN_WAIT
+            and error_state() is self.state
+            and set(np.geterr().values()) <= {"ignore", "warn"}
+            and not raises(self.known)
         )
 
     def are_the_same(self) -> bool:
@@ -65,7 +72,7 @@ class Alarms:
 
 def shown() -> tuple[Any, Any]:
     """What shows a warning now."""
-    return warnings._showwarnmsg_impl, warnings.showwarning  # type: ignore[attr-defined]
+    return getattr(warnings, "_showwarnmsg_impl", None), warnings.showwarning
 
 
 def raises(filters: list) -> bool:

@@ -80,7 +80,9 @@ class State:
         if self.has_begun:
             return False
         self.has_begun = True
-        return all(type(n) is Leaf and self.whose(n.x) is not None for n in operands)
+        leaves = [n for n in operands if type(n) is Leaf]
+        arrays = [n.x for n in leaves if type(n.x) is np.ndarray]
+        return len(leaves) == len(operands) and all(self.whose(x) is not None for x in arrays)
 
     def finish(self, failure: Any = None) -> None:
         """Compute what nobody asked for: it may have something to warn of."""
