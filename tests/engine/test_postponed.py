@@ -148,6 +148,19 @@ def test_a_single_operation_is_carried_out_at_once(passes):
     assert passes == []
 
 
+def test_what_is_summed_and_in_use_is_kept(passes):
+    def f(x):
+        e = np.exp(x * 2.0 - 1.0)
+        return e / np.sum(e)
+
+    y, dy = dualad.jvp(f, (X,), (T,))
+    np.testing.assert_allclose(dy, 2 * y * (T - np.sum(y * T)), rtol=1e-9, atol=1e-15)
+    assert passes == [2, 1]
+    del passes[:]
+    dualad.jvp(lambda x: np.sum(np.exp(x * 2.0 - 1.0)) * np.mean(x * x), (X,), (T,))
+    assert passes == [2, 1]
+
+
 def test_what_is_in_use_is_computed_twice_at_most(passes):
     def f(x):
         kept = [x * 2.0 + 1.0]
