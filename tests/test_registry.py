@@ -366,6 +366,7 @@ STATED = {
         "transposes",
         "transpose_all",
         "rules",
+        "is_total",
         "joint",
         "variadic",
         "_batch",
