@@ -9,10 +9,10 @@ import numpy as np
 
 from .blocks import joint_rule
 from .dual import Dual
+from .formulas import Formulas
 from .joint import Rule
 from .postponed import Postponed, postpone, settle
 from .primitive import Elementwise
-from .terms import summed
 
 __all__ = ["operators", "put_off"]
 
@@ -52,16 +52,15 @@ def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tupl
 
 def rule_of(primitive: Elementwise, pattern: str, numbers: str) -> Rule | None:
     """The rule of an operation on blocks, where some of the operands x and y are numbers."""
-    from .writer import Writer
-
-    writer = Writer(primitive, {}, None)  # type: ignore[arg-type]
-    live = [a for a in pattern if writer.formulas["xy".index(a)] != "0"]
-    total = summed([(f"d{a}", writer.formulas["xy".index(a)]) for a in live])
+    formulas = Formulas(primitive)
+    if pattern not in formulas.patterns():
+        return None
+    total = formulas.total(pattern, {"x": "dx", "y": "dy"})
     moves = [f"d{a}" for a in pattern]
-    constants = [a for a in "xy"[: writer.arity] if a not in pattern]
+    constants = [a for a in formulas.names if a not in pattern]
     made = joint_rule(
         {**primitive.namespace, "F": primitive.impl},
-        writer.call,
+        formulas.call,
         total,
         [*pattern, *moves, *constants],
         {*numbers, *(f"d{a}" for a in numbers)},

@@ -78,6 +78,9 @@ FUNCTIONS = {
     "a sum": lambda x: np.sum(np.exp(x * 2.0) * x),
     "means": lambda x: np.mean((x - np.mean(x)) ** 2) + (x * x + 1.0).sum(),
     "what is used twice": lambda x: [e := np.exp(x - 1.0), e / np.sum(e) + e * np.max(e)][1],
+    "a slope of zero": lambda x: (
+        np.copysign(x, 0.5 - x) * np.copysign(2.0, x - 0.5) + np.floor(x * 9.0) * x
+    ),
     "a slice": lambda x: (x[1:] - x[:-1]) * x[1:],
     "rows": lambda x: (lambda m: np.exp(m * 2.0) * m + 1.0)(x[: N // 2 * 2].reshape(2, -1)),
     "in place": lambda x: [y := x * 3.0, y.__imul__(x), y.__iadd__(1.0), np.exp(y) * x][3],
