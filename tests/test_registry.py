@@ -390,6 +390,7 @@ STATED = {
         "transposes",
         "transpose_all",
         "rules",
+        "is_total",
         "joint",
         "variadic",
         "_batch",

@@ -16,6 +16,7 @@ from ..engine.grad_mode import graph_recording, hidden_duals
 from ..engine.graph import GRAPH, GraphValue, attach as attach_node
 from ..engine.level import Level
 from ..engine.linear import LinearVariable
+from ..engine.postponed import stop
 from ..engine.recorded import Recorded
 from ..engine.tape import kept, pull_custom
 from ..engine.traced import Spec, TracedArray, raw, spec_of
@@ -160,6 +161,7 @@ class Call:
         kind, level = type(top), top.level
         if not level.is_open:
             level.new(kind)
+        stop(level)  # The user's code may write to what it is given.
         mine = [type(v) is kind and v.level is level for v in values]
         if kind is Batched:
             from .vmap_rule import vectorized

@@ -51,7 +51,7 @@ class BatchedDual(Dual):
 
 def general(x: Any) -> Any:
     """Any value, one with many tangents as the dual that it stands for."""
-    return x.general() if type(x) is BatchedDual else x
+    return x.general() if isinstance(x, Dual) and type(x) is not Dual else x
 
 
 def make_batched_dual(level: Level, primal: Any, tangents: Any) -> BatchedDual:

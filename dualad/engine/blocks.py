@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .guard import ignore, restore
-from .memory import F64, LARGE, POOL, Pool, has_own_memory, large_result
+from .memory import F64, LARGE, POOL, Pool, aligned, has_own_memory, large_result
 from .rows import long_rows
 from .steps import Steps
 
@@ -41,8 +41,13 @@ _scratch = _Scratch()
 def scratch(count: int, n: int) -> np.ndarray:
     """Rows of n float64 entries for intermediate blocks, the same ones at every call."""
     if _scratch.memory.size < count * n:
-        _scratch.memory = np.empty(count * n)
+        _scratch.memory = aligned(count * n)
     return _scratch.memory[: count * n].reshape(count, n)
+
+
+def aligned_block(count: int) -> int:
+    """How long blocks are of which there are so many: whole lines of the cache."""
+    return TOGETHER // count // 8 * 8
 
 
 def pool_of(level: Any) -> Pool:
@@ -117,6 +122,48 @@ def blockwise(
     return Later(lambda: _compiled(lines, namespace))
 
 
+def joint_rule(
+    namespace: dict[str, Any],
+    value: str,
+    tangent: str,
+    names: Sequence[str],
+    numbers: set[str],
+    singular: bool,
+) -> tuple[Callable[..., Any], int] | None:
+    """A function of blocks (out, t, work, *names) that writes value and tangent of an operation.
+
+    With it how many blocks to work in it needs. None where the formulas are more than ufuncs. Of a
+    tangent that is an operand's nothing is written.
+    """
+    steps = Steps(namespace, numbers)
+    if not steps.store(value, "out"):
+        return None
+    of_value, steps.lines = steps.lines, []
+    shared = tangent in names
+    if not shared and not steps.store(tangent, "t"):
+        return None
+    lines = [
+        f"def rule({', '.join(['out', 't', 'work', *names])}):",
+        *[f"    spare{k} = work[{k}]" for k in range(steps.count)],
+        *[f"    {line}" for line in of_value],
+    ]
+    if not shared:
+        lines += [
+            "    token = ignore()",
+            "    try:",
+            *[f"        {line}" for line in steps.lines],
+            "    finally:",
+            "        restore(token)",
+        ]
+    if singular:
+        lines += ["    s = vdot(t, t)", "    if s != s: raise NotANumber"]
+    return _compiled(lines, {**namespace, "NotANumber": NotANumber}), steps.count
+
+
+class NotANumber(Exception):
+    """A slope is infinite or none at all: the rule on blocks does not say what is right."""
+
+
 def blockwise_pull(
     namespace: dict[str, Any],
     share: str,
@@ -136,7 +183,7 @@ def blockwise_pull(
         return None
     blocked = ["c", *arrays]
     count = steps.count + 1
-    block = TOGETHER // (len(blocked) + 1 + count)
+    block = aligned_block(len(blocked) + 1 + count)
     spares = [*[f"spare{k}" for k in range(steps.count)], "spare_t"]
     add = {"+": "add", "-": "subtract"}[sign]
     first = ["negative(t, t)"] if sign == "-" else ["pass"]
@@ -310,7 +357,7 @@ def _both(
 ) -> list[str]:
     """Value and tangent block by block; only the tangent's steps are kept from warning."""
     spares = [f"spare{k}" for k in range(steps.count)]
-    block = TOGETHER // (len(arrays) + 2 + len(spares))
+    block = aligned_block(len(arrays) + 2 + len(spares))
     return [
         f"    laid = laid_out({block}, {', '.join(arrays)})",
         "    if laid is None: return None",

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from . import putting_off
 from .batched import Batched
 from .batched_dual import BatchedDual, completed
 from .blocks import result_at
@@ -23,6 +24,7 @@ from .guard import has_nan, ignore, restore
 from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
 from .memory import LARGE
+from .postponed import Postponed, settle as computed, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -77,12 +79,15 @@ SCOPE: dict[str, Any] = {
     "lifted": lifted,
     "mixed": mixed,
     "ndarray": np.ndarray,
+    "put_off": putting_off.put_off,
     "restore": restore,
 }
 
 
 def generate(primitive: Elementwise, kind: str) -> Pair:
     """The written functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    if kind == "Postponed":
+        return putting_off.operators(primitive, lambda p: fast(p, kind))
     from .writer import Writer
 
     writer = Writer(primitive, SCOPE, generated)
@@ -98,7 +103,7 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
 
 
 #: the kinds with generated code
-KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched)
+KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched, Postponed)
 
 #: (kind, primitive) -> (op, rop): as they were written, for first calls, and as they are in use
 _generated: dict[tuple[str, Elementwise], Pair] = {}
@@ -130,6 +135,8 @@ def current(primitive: Elementwise, kind: str) -> Pair:
     if pair is None:
         with _wiring:
             if key not in _first:
+                if kind == "Postponed":  # which is large
+                    return generated(primitive, kind)
                 _first[key] = first_calls(primitive, kind)
             pair = _first[key]
     return pair
@@ -244,11 +251,10 @@ def define(ufunc: np.ufunc, primitive: Elementwise) -> None:
         table.pop(ufunc, None)
 
 
-def protocol(cls: type) -> Callable[..., Any]:
-    """The `__array_ufunc__` of a kind with generated code."""
+def protocol(cls: type, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The `__array_ufunc__` of a kind with generated code; in general it is another one."""
     table = _Table(cls.__name__)
     _tables.append(table)
-    general = TracedArray.__array_ufunc__
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not kwargs and method == "__call__":
@@ -266,7 +272,15 @@ def protocol(cls: type) -> Callable[..., Any]:
     return __array_ufunc__
 
 
+def computed_first(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A call of a ufunc that cannot be put off."""
+    inputs, kwargs = settled_within(inputs), settled_within(kwargs)
+    return computed(self).__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+
 FirstCalls.connect(mixed, current, settle)
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
-    _kind.__array_ufunc__ = protocol(_kind)  # type: ignore[method-assign]
+    _kind.__array_ufunc__ = protocol(  # type: ignore[method-assign]
+        _kind, TracedArray.__array_ufunc__ if _kind is not Postponed else computed_first
+    )

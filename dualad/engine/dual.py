@@ -38,6 +38,10 @@ class Dual(TracedArray):
             return attach(level, out, t)
         return make_dual(level, out, t)
 
+    def general(self) -> Dual:
+        """The same as a dual of one tangent, which is computed."""
+        return self
+
 
 def linear_in_one(primitive: Any, level: Level, args: tuple, params: dict) -> Dual | None:
     """A linear operation of plain arguments of which one moves; None for anything else.

@@ -22,6 +22,7 @@ __all__ = [
     "ignore",
     "quiet",
     "restore",
+    "set_state",
     "zero_wins_raw",
 ]
 
@@ -31,6 +32,7 @@ float64 = np.float64
 ignore: Callable[[], Any]
 #: An object that is another one where NumPy's error state is.
 error_state: Callable[[], Any]
+set_state: Callable[[Any], Any]
 restore: Callable[[Any], Any]
 
 try:
@@ -40,10 +42,12 @@ except ImportError:
     ignore = partial(np.seterr, all="ignore")
     restore = lambda old: np.seterr(**old)  # noqa: E731
     error_state = object
+    set_state = lambda state: np.geterr()  # noqa: E731
 else:
     ignore = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
     restore = _extobj_contextvar.reset
     error_state = _extobj_contextvar.get
+    set_state = _extobj_contextvar.set
 
 
 def quiet() -> Any:

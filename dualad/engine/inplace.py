@@ -23,6 +23,8 @@ __all__ = ["augmented", "become", "frozen", "link", "store", "write"]
 def become(array: TracedArray, value: Any) -> None:
     """Turn a traced array into another value, which may belong to another level."""
     if isinstance(value, TracedArray):
+        if value.waits:
+            value.general()
         array.__class__ = type(value)
         array.level, array.primal, array.tangent = value.level, SLOT.__get__(value), value.tangent
     else:

@@ -26,6 +26,9 @@ def is_running() -> bool:
     return level is not None and level.is_open
 
 
+entered = _entered.get
+
+
 def newest_rank() -> int:
     """A rank above that of every level so far, and below that of every later one."""
     return next(_serial)
@@ -64,10 +67,11 @@ class Level:
     """One running transformation.
 
     `new` makes the values of the level. Closing replaces it, so that a leak is found by the
-    next operation on a leaked value, and an open level pays nothing for that.
+    next operation on a leaked value, and an open level pays nothing for that. A level that may put
+    operations off knows what it was `given`, values and tangents: see `postponed`.
     """
 
-    __slots__ = ("_token", "lanes", "name", "new", "pool", "rank", "tape")
+    __slots__ = ("_token", "given", "lanes", "later", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
@@ -78,6 +82,10 @@ class Level:
         self.lanes: Any = None
         #: the pool of memory, once there are large values
         self.pool: Any = None
+        #: the values and tangents it was given, if it may put operations off; then what it has
+        self.given: Any = None
+        #: what it has put off; None before it is known whether it does that, else False
+        self.later: Any = None
 
     @property
     def is_open(self) -> bool:
@@ -85,6 +93,7 @@ class Level:
 
     def close(self) -> None:
         self.new, self.tape = _closed(self.name)
+        self.later = self.given = None
         if self.pool is not None:
             self.pool.close()
             self.pool = None
@@ -94,5 +103,9 @@ class Level:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _entered.reset(self._token)
-        self.close()
+        try:
+            if self.later:
+                self.later.finish(exc[1])
+        finally:
+            _entered.reset(self._token)
+            self.close()

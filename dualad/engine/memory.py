@@ -22,6 +22,7 @@ __all__ = [
     "LIMIT",
     "POOL",
     "Pool",
+    "aligned",
     "copied",
     "has_own_memory",
     "large_copy",
@@ -42,6 +43,13 @@ KEPT = 12
 
 F64 = np.dtype(np.float64)
 NUMBERS = (float, int, np.float64)
+
+
+def aligned(n: int) -> np.ndarray:
+    """Fresh float64 memory that begins where a line of the cache does: loops are faster on it."""
+    memory = np.empty(n + 7)
+    start = -(memory.__array_interface__["data"][0] // 8) % 8
+    return memory[start : start + n]
 
 
 class Pool:
@@ -111,7 +119,7 @@ class _Memory:
     __slots__ = ("array", "interface", "size")
 
     def __init__(self, n: int):
-        self.array, self.size = np.empty(n), n
+        self.array, self.size = aligned(n), n
         self.interface = self.array.__array_interface__
 
 

@@ -34,6 +34,8 @@ class Primitive:
     """An operation with a derivative; a call goes to the highest level among its arguments."""
 
     family = "primitive"
+    #: (argument, **params) -> whether it is the sum of all entries of its one argument
+    is_total: Callable[..., bool] | None = None
 
     def __init__(self, impl: Callable[..., Any], name: str | None = None, builtin: bool = True):
         self.impl = impl
@@ -333,6 +335,7 @@ class Linear(Primitive):
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
                 plain tangent, where that or the result is large, and it is quicker than what the
                 value of the function is computed by; else None.
+    is_total:   (argument, **params): whether it is the sum of all entries as NumPy adds them.
     """
 
     family = "linear"
@@ -350,6 +353,7 @@ class Linear(Primitive):
         add_into: Callable[..., None] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         quick: Callable[..., Any] | None = None,
+        is_total: Callable[..., bool] | None = None,
         name: str | None = None,
     ):
         super().__init__(impl, name)
@@ -363,6 +367,7 @@ class Linear(Primitive):
         self.add_into = add_into
         self.transpose_all = transpose_all
         self.quick = quick
+        self.is_total = is_total
 
     def movable(self, n: int) -> list[bool]:
         """For each of n arguments whether the operation has a transpose in it."""

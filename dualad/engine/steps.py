@@ -43,7 +43,8 @@ class Steps:
             raise _MoreThanUfuncsError
         self.free += [n for n in names if n.startswith("spare")]
         target = target or self._spare()
-        self.lines.append(f"{function}({', '.join(names)}, {target})")
+        out = f"out={target}" if self._wants_a_keyword(function) else target
+        self.lines.append(f"{function}({', '.join(names)}, {out})")
         return target
 
     def _call(self, node: ast.expr) -> tuple[str, Sequence[ast.expr]]:
@@ -55,6 +56,10 @@ class Steps:
             if isinstance(self.namespace.get(node.func.id), np.ufunc):
                 return node.func.id, node.args
         raise _MoreThanUfuncsError
+
+    def _wants_a_keyword(self, function: str) -> bool:
+        """Whether a third operand of a ufunc is deprecated: it might be meant as one of three."""
+        return self.namespace.get(function) in (np.maximum, np.minimum)
 
     def _inlined(self, node: ast.expr) -> ast.expr:
         """The formula of x of an operation that is no ufunc itself, at its argument."""

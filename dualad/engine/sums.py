@@ -9,6 +9,7 @@ are added by columns, in the order in which NumPy adds the entries of a row.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from .blocks import scratch
 from .guard import ignore, restore
 from .memory import F64, LARGE, workspace
 
-__all__ = ["is_by_columns", "quick_sum", "sum_up", "total"]
+__all__ = ["halves", "is_by_columns", "is_total", "joined", "quick_sum", "sum_up", "total"]
 
 #: Up to how many entries a row of the last axis is summed as a product; NumPy adds longer ones in
 #: pairs, with less rounding error.
@@ -116,3 +117,31 @@ def _of_broadcast(x: np.ndarray, axes: tuple[int, ...]) -> Any:
     rest = tuple([k - sum(r < k for r in repeated) for k in axes if k not in repeated])
     one = one * float(math.prod([x.shape[k] for k in repeated]))
     return np.add.reduce(one, axis=rest) if rest else one
+
+
+# --- the sum of all entries from sums of parts -------------------------------------------------
+#
+# NumPy adds the entries of an array without gaps in pairs: it cuts it in halves, of which the
+# first is a multiple of eight long. Where it is cut there, the sums of the parts give its sum.
+
+
+def is_total(x: Any, axes: tuple[int, ...]) -> bool:
+    """Whether a sum over axes is that of all entries."""
+    return len(axes) == len(x.shape)
+
+
+def halves(n: int, most: int) -> list[int]:
+    """How long the parts are that NumPy cuts n entries into, each as long as `most` at most."""
+    if n <= most:
+        return [n]
+    first = n // 2 - n // 2 % 8
+    return halves(first, most) + halves(n - first, most)
+
+
+def joined(n: int, most: int, sums: Iterator[Any]) -> Any:
+    """The sum of n entries from those of their `halves`."""
+    if n <= most:
+        return next(sums)
+    first = n // 2 - n // 2 % 8
+    total = joined(first, most, sums)
+    return total + joined(n - first, most, sums)

@@ -112,6 +112,8 @@ class TracedArray:
     kind = "traced"
     #: nothing lies below it that may be looked at without a trace: see `staged`
     ends = False
+    #: not computed yet: see `postponed`
+    waits = False
     __array_priority__ = 1000.0
 
     if TYPE_CHECKING:  # operators, indexing and ndarray's methods are attached in ops/
@@ -328,6 +330,8 @@ def frozen(array: Any) -> Any:
         return array
     if type(array) is Buffer:
         return array.primal
+    if array.waits:
+        array.general()
     f = object.__new__(type(array))
     f.level, f.primal, f.tangent = array.level, SLOT.__get__(array), array.tangent
     return f
@@ -343,6 +347,8 @@ def raw(x: Any) -> Any:
 def memory_of(x: Any) -> Any:
     """The plain value under all levels, asked how it lies in memory and never what it is."""
     while isinstance(x, TracedArray):
+        if x.waits:
+            x.general()
         x = SLOT.__get__(x)
     return x
 

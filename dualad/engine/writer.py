@@ -121,9 +121,9 @@ class Writer(Formulas):
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
-        owner, first = ("u", "x") if "x" in active else ("v", "y")
-        tangents = ["uv"["xy".index(a)] + ".tangent" for a in active]
-        given = [*self.names, *tangents]
+        first = active[0]
+        owners = ["uv"["xy".index(a)] for a in active]
+        given = [*owners, *self.names, *(f"{u}.tangent" for u in owners)]
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
         large, other = f"{first}.size >= LARGE", "y" if first == "x" else "x"
         if len(active) == 2:
@@ -132,7 +132,7 @@ class Writer(Formulas):
             large = f"({large} or T is ndarray and {other}.size >= LARGE)"
         return [
             f"if type({first}) is ndarray and {large}:",
-            f"    r = large_{active}({owner}.level, {', '.join(given)})",
+            f"    r = large_{active}({', '.join(given)})",
             "    if r is not None:",
             "        return r",
         ]
@@ -148,7 +148,17 @@ class Writer(Formulas):
         if constants:
             forms.append(("array", [*arrays, *constants], []))
         name = f"large_{active}"
-        lines = [f"def {name}(L, {', '.join([*names, *(f'd{a}' for a in active)])}):"]
+        owners = ", ".join(["uv"["xy".index(a)] for a in active])
+        given = ", ".join([*names, *(f"d{a}" for a in active)])
+        fixed = "".join(f"{a}, " for a in constants)
+        lines = [
+            f"def {name}({owners}, {given}):",
+            f"    L = {owners[0]}.level",
+            "    if L.later is not False:",
+            f"        r = put_off(P, '{active}', ({owners},), ({fixed}))",
+            "        if r is not None:",
+            "            return r",
+        ]
         for form, blocked, numbers in forms:
             rule = blockwise(namespace, self.call, moved, blocked, numbers, self.p.singular)
             if rule is not None:

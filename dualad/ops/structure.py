@@ -18,7 +18,7 @@ from ..engine.guard import either_zero_wins_raw, zero_wins_raw
 from ..engine.inplace import layout, link
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, FEW, sum_to
-from ..engine.sums import quick_sum, total
+from ..engine.sums import is_total, quick_sum, total
 from ..engine.traced import Spec, TracedArray, memory_of
 from .indexing import getitem
 from .registry import function
@@ -133,6 +133,7 @@ sum_axes = Linear(
     spec=lambda x, axes: Spec(tuple(n for k, n in enumerate(x.shape) if k not in axes), x.dtype),
     show=lambda x, axes: f"np.sum({x}, axis={axes})",
     quick=quick_sum,
+    is_total=is_total,
     name="sum_axes",
 )
 

@@ -12,6 +12,7 @@ from ..engine.batched_dual import general
 from ..engine.dual import Dual
 from ..engine.graph import GraphValue, rebased
 from ..engine.level import newest_rank
+from ..engine.postponed import stop
 from ..engine.traced import Buffer, TracedArray, raw
 from ..engine.visible import DUAL_LEVEL, is_functional, visible
 from ..errors import DualADError, LostDerivativeError, ShapeError
@@ -115,7 +116,9 @@ def stored(value: Any) -> Any:
         value = value.primal
     if not isinstance(value, TracedArray):
         return np.asarray(value)
-    if type(value) is Dual and not is_functional(value):
+    if type(value) is Dual and is_functional(value):
+        stop(value.level)  # A tensor may be written to in its memory.
+    elif type(value) is Dual:
         plain = raw(value)
         if isinstance(plain, np.generic):
             return rebased(value, np.asarray(plain))

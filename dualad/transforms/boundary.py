@@ -15,6 +15,7 @@ from ..engine.batched import Batched
 from ..engine.batched_dual import BatchedDual
 from ..engine.dual import Dual
 from ..engine.duck import Duck, duck_under
+from ..engine.postponed import settle
 from ..engine.recorded import Recorded
 from ..engine.shape import fit
 from ..engine.traced import Buffer, TracedArray, as_value, frozen
@@ -159,8 +160,10 @@ def _open(value: Any) -> Any:
     """Refuse a value of a closed level; a buffer gives its content."""
     if isinstance(value, Buffer):
         return value.primal
-    if isinstance(value, TracedArray) and not value.level.is_open:
-        value.level.new(type(value))
+    if isinstance(value, TracedArray):
+        if not value.level.is_open:
+            value.level.new(type(value))
+        return settle(value)
     return value
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.codegen import define
+from ..engine.postponed import stop
 from ..engine.primitive import Composite, Elementwise, Opaque
 from ..engine.traced import Buffer, TracedArray, as_operand, spec_of, stack_objects
 from ..engine.tree import LEAF_TREE, Tree, flatten, flatten_like, tree_map
@@ -142,6 +143,8 @@ class custom_jvp:
         tracked = [v for v in values if isinstance(v, TracedArray) and v.kind != "duck"]
         if not tracked:
             return self.f(*args, **kwargs)
+        for v in tracked:
+            stop(v.level)  # The user's code may write to what it is given, and has given.
         lowest = min(map(_lowest, tracked))
         out_trees: list[Any] = []
 
@@ -251,6 +254,7 @@ def _stopped(x: Any) -> Any:
         return face.stopped(x)
     if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
         return x.stopped()
+    held = getattr(getattr(x, "level", None), "later", None)
     while isinstance(x, TracedArray):
         if x.ends or x.kind == "batched":
             return _stop(x)
@@ -258,4 +262,5 @@ def _stopped(x: Any) -> Any:
         if out is x:
             break
         x = out
-    return x
+    # What is put off may read this array later: the caller may write to another one.
+    return x.copy() if held and type(x) is np.ndarray else x

@@ -14,6 +14,7 @@ from ..engine.batched_dual import general, packed
 from ..engine.dual import Dual, make_dual
 from ..engine.duck import Duck, duck_under
 from ..engine.level import Level
+from ..engine.postponed import Postponed, settle
 from ..engine.traced import settled
 from ..engine.tree import flatten
 from ..errors import ArgumentError
@@ -58,11 +59,14 @@ def jvp(
         )
     level = Level("jvp")
     moves: Sequence[Any] = tangents
+    level.given = primals, tangents
     duals = plain_duals(level, primals, tangents)
     if duals is None:
         duals, moves = lifted(level, primals, tangents)
     with level:
         result = f(*duals)
+        if type(result) is Postponed:
+            settle(result)
         pair = None if has_aux else value_and_tangent(level, result)
         if pair is not None:
             value, t = pair
@@ -83,6 +87,7 @@ def lifted(level: Level, primals: tuple, tangents: tuple) -> tuple[list[Any], li
     """The arguments as duals of a level, in the structure they have, and their tangents."""
     inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
     moves = tangents_for(inputs, trees, tangents, "tangent")
+    level.given = [i.value for i in inputs], moves
     duals = [
         i.wrap(packed(make_dual(level, i.value, t))) for i, t in zip(inputs, moves, strict=True)
     ]

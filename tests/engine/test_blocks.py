@@ -52,6 +52,14 @@ def test_shapes_strides_dtypes_and_broadcasting():
     np.testing.assert_array_equal(dy, 2 * T * row)
 
 
+def test_no_deprecated_operand_of_minimum():
+    """Huber's loss: its slope in x is that of the parabola as far as the threshold."""
+    special = pytest.importorskip("scipy.special")
+    f = lambda x: special.huber(np.full(N, 0.5), x)
+    np.testing.assert_array_equal(dualad.jvp(f, (X,), (T,))[1], T * np.minimum(X, 0.5))
+    np.testing.assert_array_equal(dualad.grad(lambda x: np.sum(f(x)))(X), np.minimum(X, 0.5))
+
+
 def test_zero_meets_infinity_in_one_entry():
     x, t = X.copy(), T.copy()
     x[5] = t[5] = 0.0

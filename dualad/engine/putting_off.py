@@ -1,0 +1,117 @@
+"""Which elementwise operations are put off, and the operators of results that are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .blocks import joint_rule
+from .dual import Dual
+from .formulas import Formulas
+from .joint import Rule
+from .postponed import Postponed, postpone, settle
+from .primitive import Elementwise
+
+__all__ = ["operators", "put_off"]
+
+CONSTANTS = (np.ndarray, float, int, np.float64)
+DUALS = (Dual, Postponed)
+
+_rules: dict[tuple[Elementwise, str, str], Rule | None] = {}
+
+
+def on_duals(primitive: Elementwise) -> tuple[Callable[..., Any], Any]:
+    """The functions (u op v) and (x op v) of a primitive on duals that are computed."""
+    from .codegen import generated
+
+    return generated(primitive, "Dual")
+
+
+def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tuple) -> Any:
+    """An operation on duals of one level, put off; None where that cannot be.
+
+    pattern: which of the operands x and y move; active: those; constants: the others.
+    """
+    level = active[0].level
+    if level.later is False:
+        return None
+    if constants and type(constants[0]) not in CONSTANTS:
+        return None
+    numbers = "".join([a for a, d in zip(pattern, active, strict=True) if not d.shape])
+    if constants and type(constants[0]) is not np.ndarray:
+        numbers += "y" if pattern == "x" else "x"
+    key = (primitive, pattern, numbers)
+    try:
+        rule = _rules[key]
+    except KeyError:
+        rule = _rules[key] = rule_of(primitive, pattern, numbers)
+    return None if rule is None else postpone(level, rule, active, constants)
+
+
+def rule_of(primitive: Elementwise, pattern: str, numbers: str) -> Rule | None:
+    """The rule of an operation on blocks, where some of the operands x and y are numbers."""
+    formulas = Formulas(primitive)
+    if pattern not in formulas.patterns():
+        return None
+    total = formulas.total(pattern, {"x": "dx", "y": "dy"})
+    moves = [f"d{a}" for a in pattern]
+    constants = [a for a in formulas.names if a not in pattern]
+    made = joint_rule(
+        {**primitive.namespace, "F": primitive.impl},
+        formulas.call,
+        total,
+        [*pattern, *moves, *constants],
+        {*numbers, *(f"d{a}" for a in numbers)},
+        primitive.singular,
+    )
+    if made is None:
+        return None
+    if total in moves and total[1:] in numbers:
+        return None
+    op, rop = on_duals(primitive)
+    eager = op if pattern != "y" else rop
+    return Rule(*made, moves.index(total) if total in moves else None, eager)
+
+
+def operators(primitive: Elementwise, made: Callable) -> tuple[Callable, Callable | None]:
+    """The functions (u op v) and (x op v) of a primitive where u is put off."""
+    if len(primitive.partials) == 1:
+
+        def unary(u: Any) -> Any:
+            r = put_off(primitive, "x", (u,), ())
+            return r if r is not None else on_duals(primitive)[0](settle(u))
+
+        return unary, None
+    special = None
+    if primitive.constant is not None:
+        condition, other = primitive.constant
+        special = eval(f"lambda v: {condition}", dict(primitive.namespace))
+
+    def op(u: Any, v: Any) -> Any:
+        kind = type(v)
+        if special is not None and (kind is int or kind is float) and special(v):
+            return made(other)[0](u, v)
+        r = None
+        if u is v and primitive.twice is not None:
+            return made(primitive.twice)[0](u)
+        if kind in DUALS:
+            if v.level is u.level:
+                r = put_off(primitive, "xy", (u, v), ())
+        else:
+            r = put_off(primitive, "x", (u,), (v,))
+        return r if r is not None else on_duals(primitive)[0](settle(u), settle(v))
+
+    def rop(v: Any, u: Any) -> Any:
+        r = None
+        if type(u) in DUALS:
+            if u.level is v.level:
+                r = put_off(primitive, "xy", (u, v), ())
+            if r is None:
+                return on_duals(primitive)[0](settle(u), settle(v))
+        else:
+            r = put_off(primitive, "y", (v,), (u,))
+        return r if r is not None else on_duals(primitive)[1](settle(v), u)
+
+    return op, rop
