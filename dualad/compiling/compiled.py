@@ -19,7 +19,7 @@ from .impurity import Impurity
 from .numpy_source import Failed, NumpySource
 from .paths import Path, Paths
 from .program import Program, trace
-from .signature import Call, by_name_and_position, matcher, signature
+from .signature import Call, by_name_and_position, matcher, python_numbers, signature
 from .under import Derivatives, Written, is_staged, top_of, without_writes
 
 __all__ = ["Compiled", "compile"]
@@ -134,7 +134,8 @@ class Compiled:
         impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:
             with impure:
-                program, result = trace(self.function, call.values, call.rebuild)
+                numbers = python_numbers(args, kwargs, self._static)
+                program, result = trace(self.function, call.values, call.rebuild, numbers)
         except Untraceable as error:
             why = str(error) if error.always else None
         except Written:

@@ -11,7 +11,7 @@ import numpy as np
 from ..engine.traced import TracedArray
 from ..engine.tree import flatten
 
-__all__ = ["Call", "by_name_and_position", "matcher", "signature"]
+__all__ = ["Call", "by_name_and_position", "matcher", "python_numbers", "signature"]
 
 F64 = np.dtype(np.float64)
 NUMBERS = (float, np.float64)
@@ -173,6 +173,14 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
     except TypeError:
         final = None
     return Call(final, values, rebuild, traced, others)
+
+
+def python_numbers(args: tuple, kwargs: dict, static: frozenset) -> list[type | None]:
+    """For each value of a call the type that it has in Python; None for those of NumPy."""
+    moving = [None if k in static else a for k, a in enumerate(args)]
+    named = {k: None if k in static else kwargs[k] for k in sorted(kwargs)}
+    leaves = [x for x in flatten((moving, named))[0] if _leaf(x)[1] is not None]
+    return [type(x) if type(x) in (float, complex) else None for x in leaves]
 
 
 def _leaf(x: Any) -> tuple[Any, Any]:

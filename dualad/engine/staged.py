@@ -16,7 +16,8 @@ import numpy as np
 from .guard import error_state
 from .level import Level
 from .primitive import Elementwise, Linear, Opaque
-from .traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, name_of
+from .shown import NotNumbers, Shown, cast, python_type
+from .traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, frozen, name_of
 from .watch import users_frame
 
 __all__ = [
@@ -35,7 +36,7 @@ __all__ = [
 class Variable:
     """A value of a program: its shape and dtype, and by which name it is printed."""
 
-    __slots__ = ("contiguous", "dtype", "is_array", "number", "shape")
+    __slots__ = ("axes", "contiguous", "dtype", "is_array", "number", "shape")
 
     def __init__(self, value: Any, number: float):
         known = value if hasattr(value, "dtype") else np.asarray(value)
@@ -45,13 +46,15 @@ class Variable:
         self.is_array = isinstance(value, np.ndarray)
         #: whether its entries lie in memory in C order without gaps
         self.contiguous: bool = not self.is_array or value.flags.c_contiguous
+        #: for other orders without gaps, the axes from the one with the largest steps on
+        self.axes = None if self.contiguous else _axes(value)
         self.number = number
 
     def another(self) -> Variable:
         """A new variable of the same kind."""
         new = object.__new__(Variable)
         new.shape, new.dtype, new.number = self.shape, self.dtype, self.number
-        new.is_array, new.contiguous = self.is_array, self.contiguous
+        new.is_array, new.contiguous, new.axes = self.is_array, self.contiguous, self.axes
         return new
 
     @property
@@ -63,6 +66,11 @@ class Variable:
 
     def __repr__(self) -> str:
         return f"v{self.number}: {self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+
+def _axes(a: np.ndarray) -> tuple[int, ...] | None:
+    order = tuple(sorted(range(a.ndim), key=lambda k: -a.strides[k]))
+    return order if a.transpose(order).flags.c_contiguous else None
 
 
 class Operation(NamedTuple):
@@ -107,6 +115,9 @@ class Staged(TracedArray):
 
     @classmethod
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
+        shown = level.pool.shown if level.pool is not None else None
+        if shown:
+            return _with_numbers(shown, level, primitive, args, params)
         values = tuple([_value(level, a) for a in args])
         out = primitive(*values, **_values(level, params))
         return record(level, primitive, args, params, values, out)
@@ -166,7 +177,50 @@ class Staged(TracedArray):
         if method != "__call__" and not kwargs and UFUNC_METHODS[ufunc, method] is None:
             if all(is_plain(a) for a in inputs):
                 return call_of(getattr(ufunc, method))(*inputs)
-        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        return self._shown_as(None, super().__array_ufunc__(ufunc, method, *inputs, **kwargs))
+
+    def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        out = super().__array_function__(func, types, args, kwargs)
+        # a function that gives an argument back gives it as it is
+        return out if any(out is a for a in args) else self._shown_as(KINDS.get(func), out)
+
+    def _shown_as(self, kind: type | None, out: Any) -> Any:
+        """A scalar of this level, noted as what the function has in its place."""
+        if type(out) is Staged and out.level is self.level and not out.tangent.is_array:
+            self.level.pool.shown.mark(out, kind)
+        return out
+
+    def as_number(self, kind: type = np.float64) -> Any:
+        """The value as NumPy has it, or as a number of Python of that kind."""
+        pool = self.level.pool
+        if pool is None or self.tangent.shape != ():
+            return frozen(self)
+        x = self[()] if self.tangent.is_array and kind is not np.ndarray else self
+        if kind in (float, complex):
+            return pool.shown.mark(strong(x), kind)
+        return strong(x) if pool.shown.kind(x) else x
+
+    def type_given(self) -> type:
+        """The type of the argument in the function itself."""
+        kind = self.level.pool.shown.kind(self) if self.level.pool is not None else None
+        return kind or (np.ndarray if self.tangent.is_array else self.tangent.dtype.type)
+
+    def __pow__(self, other: Any) -> Any:
+        v = self.tangent
+        if v.dtype.kind == "b" and v.is_array and type(other) is int and other == 2:
+            return np.square(self)  # as NumPy's operator does it, in fewer bits than np.power
+        return TracedArray.__pow__(self, other)
+
+    def item(self, *args: Any) -> Any:
+        """The one entry, or that at an index, which is a number of Python in the function."""
+        out = super().item(*args)
+        if type(out) is not Staged:
+            return out
+        return self._shown_as(python_type(out.dtype), strong(out))
+
+    def tolist(self) -> Any:
+        """A nested list of numbers of Python."""
+        return [v.tolist() for v in self] if self.shape else self.item()
 
     def __reduce__(self) -> Any:
         return self.primal.__reduce__()
@@ -186,6 +240,32 @@ def staged(level: Level, value: Any, variable: Variable) -> Staged:
     s.level, s.tangent = level, variable
     SLOT.__set__(s, value)
     return s
+
+
+#: Functions that give arrays, and numbers of Python, where one would expect NumPy's scalars.
+KINDS: dict[Any, type] = {
+    np.where: np.ndarray, np.select: np.ndarray, np.piecewise: np.ndarray,
+    np.allclose: bool, np.array_equal: bool, np.array_equiv: bool,
+}  # fmt: skip
+
+
+def strong(x: Any) -> Any:
+    """The same scalar of the same trace, as a number of NumPy."""
+    return staged(x.level, concrete(x), x.tangent)
+
+
+def _with_numbers(shown: Shown, level: Level, primitive: Any, args: tuple, params: dict) -> Any:
+    """An operation whose operands may stand for numbers of Python."""
+    try:
+        dtype, kind = shown.wanted(primitive, args), shown.of_result(primitive, args)
+    except NotNumbers as error:
+        raise Untraceable(str(error), always=True) from None
+    if dtype is not None:
+        args = tuple([cast(a, dtype) if shown.number(a) and shown.kind(a) else a for a in args])
+    values = tuple([_value(level, a) for a in args])
+    out = primitive(*values, **_values(level, params))
+    result = record(level, primitive, args, params, values, out)
+    return result if kind is None else shown.mark(result, kind)
 
 
 def is_plain(x: Any) -> bool:
@@ -230,7 +310,7 @@ def _operand(level: Level, x: Any) -> Any:
     if type(x) is Staged:
         return x.tangent
     if type(x) is Buffer:
-        return x.primal.copy()
+        return x.primal.copy("K")
     return level.pool.constant(x) if type(x) is np.ndarray else x
 
 
@@ -241,7 +321,7 @@ class Constants:
     a copy of it is kept where the function itself writes into it while it runs.
     """
 
-    __slots__ = ("_known", "_quiet", "_state", "copies")
+    __slots__ = ("_known", "_quiet", "_state", "copies", "shown")
 
     def __init__(self) -> None:
         #: NumPy's error state where the trace began, and others with what they mean
@@ -250,6 +330,8 @@ class Constants:
         self._known: dict[int, list[tuple[Constant, np.ndarray]]] = {}
         #: copies that derivative rules keep of arrays, and these
         self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        #: what the function has in place of some scalars
+        self.shown = Shown()
 
     def constant(self, array: np.ndarray) -> Any:
         """The array as an operand of a step, as it is now."""
@@ -257,7 +339,7 @@ class Constants:
             return array
         known = self._known.setdefault(id(array), [])
         if not known or not _same(known[-1][1], array):
-            known.append((Constant(array), array.copy()))
+            known.append((Constant(array), array.copy("K")))
         return known[-1][0]
 
     def is_quiet(self) -> bool:

@@ -44,7 +44,7 @@ class Input:
             self.face, self.kind, self.value = None, np.ndarray, x
             return
         self.face = face_of(x)
-        self.kind = type(x)
+        self.kind = type(x) if not isinstance(x, TracedArray) else x.type_given()
         value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
         if isinstance(value, TracedArray):
             value = value.primal if isinstance(value, Buffer) else frozen(value)
@@ -85,6 +85,8 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     if isinstance(value, Buffer):
         value = value.primal
     if isinstance(value, TracedArray):
+        if value.ends and not issubclass(kind, TracedArray):
+            return value.as_number(kind)
         return value.primal.array if type(value) is Duck else frozen(value)
     if kind is float or kind is complex:
         return kind(value)
@@ -98,10 +100,10 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if type(value) is not np.ndarray:
         return value
     if not value.flags.writeable:
-        return value.copy()
+        return value.copy("K")
     for g in given:
         if type(g) is not np.float64 and np.may_share_memory(value, g):
-            return value.copy()
+            return value.copy("K")
     return value
 
 

@@ -146,7 +146,9 @@ class Wrapper:
             self._call("PyMem_RawFree", ir.VoidType(), held)
         self._answer(code)
         for k, o in enumerate(self.program.outputs):
-            if not o.value.is_array:
+            if o.kind is float:
+                self._python_float(k, o.value, outputs[k], failed)
+            elif not o.value.is_array:
                 self._boxed(k, o.value, outputs[k], failed)
         b.ret(self.result)
         self._endings(slow, failed, empty)
@@ -272,6 +274,15 @@ class Wrapper:
         none = ir.Constant(POINTER, None)
         made = self._call("PyArray_Scalar", POINTER, place, self._object(v.dtype), none)
         self._demand(self.b.icmp_unsigned("!=", made, none), failed)
+        self.b.store(made, self._at(self.result, python.TUPLE + 8 * k))
+
+    def _python_float(self, k: int, v: Variable, place: Any, failed: Any) -> None:
+        """A result that is a float of Python."""
+        number = self._number(place, v.dtype)
+        if v.dtype.itemsize < 8:
+            number = self.b.fpext(number, ir.DoubleType())
+        made = self._call("PyFloat_FromDouble", POINTER, number)
+        self._demand(self.b.icmp_unsigned("!=", made, ir.Constant(POINTER, None)), failed)
         self.b.store(made, self._at(self.result, python.TUPLE + 8 * k))
 
     def _endings(self, slow: Any, failed: Any, empty: Any) -> None:
