@@ -16,6 +16,7 @@ from ..errors import ArgumentError, CompileWarning
 from .backends import checked
 from .captured import Captured
 from .impurity import Impurity
+from .integers import Integers, deciding
 from .numpy_source import Failed, NumpySource
 from .paths import Path, Paths
 from .program import Program, trace
@@ -52,6 +53,7 @@ class Compiled:
         self._derivatives: dict[Any, Derivatives] = {}
         self._captured: Captured | None = None
         self._changes = 0
+        self._integers = Integers(max_paths)
         #: why the function runs as it is, whatever the arguments
         self._refused: str | None = None
         self._warned = not warns
@@ -87,7 +89,7 @@ class Compiled:
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict) -> Any:
-        call = signature(args, kwargs, self._static)
+        call = signature(args, kwargs, self._static, self._integers.varying)
         if call.key is None or self._refused is not None:
             return self.function(*args, **kwargs)
         if call.has_traced:
@@ -103,6 +105,13 @@ class Compiled:
                 self._count_change(name, "of an object that it is given,")
                 paths = None
         if paths is None:
+            leaf = self._integers.count(args, kwargs, self._static)
+            if leaf is not None and leaf not in self._integers.deciding:
+                self._integers.vary(leaf)
+                return self._call(args, kwargs)
+            if leaf is not None:
+                self._warn(self._integers.why(leaf, self.function, args, kwargs))
+                return self.function(*args, **kwargs)
             paths = self._new(call.key)
         if paths.refused is not None or self._refused is not None or paths.overlaps(call.values):
             return self.function(*args, **kwargs)
@@ -134,7 +143,7 @@ class Compiled:
         impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:
             with impure:
-                numbers = python_numbers(args, kwargs, self._static)
+                numbers = python_numbers(args, kwargs, self._static, call.places)
                 program, result = trace(self.function, call.values, call.rebuild, numbers)
         except Untraceable as error:
             why = str(error) if error.always else None
@@ -158,9 +167,15 @@ class Compiled:
         if name is not None:  # the function itself did it, and will do it again
             self._count_change(name, "which it captures,")
             return result
+        leaves = deciding(program, call, self._integers.varying)
+        if leaves:
+            self._integers.decide(leaves)
+            self._cache.pop(call.key, None)
+            self._warn(self._integers.why(min(leaves), self.function, args, kwargs))
+            return result
         self._keep(program, paths, captured, given)
         if not kwargs and not self._static and not paths.writing:
-            paths.match = matcher(args)
+            paths.match = matcher(args, self._integers.varying)
         return result
 
     def _keep(self, program: Program, paths: Paths, captured: Captured, given: Captured) -> None:
@@ -273,7 +288,7 @@ class Compiled:
     def _path(self, args: tuple, kwargs: dict) -> Path:
         if args or kwargs:
             self(*args, **kwargs)
-            call = signature(args, kwargs, self._static)
+            call = signature(args, kwargs, self._static, self._integers.varying)
             chosen = [self._cache[call.key]] if call.key in self._cache else []
         else:
             chosen = list(self._cache.values())[-1:]
@@ -292,6 +307,7 @@ class Compiled:
             self._hot = None
             self._derivatives.clear()
             self._captured, self._refused = None, None
+            self._integers = Integers(self._max_paths)
             self._changes, self._warned = 0, False
 
 

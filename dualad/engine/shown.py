@@ -18,6 +18,8 @@ __all__ = ["COMPARISONS", "NotNumbers", "Shown", "cast", "python_type"]
 
 #: The types of Python's numbers by the kind of a dtype, and a number of each.
 TYPES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+#: Up to which number a whole one may be multiplied.
+FACTOR = 2**16
 COMPARISONS = frozenset("less less_equal equal not_equal greater greater_equal".split())
 OPERATORS = frozenset(
     "add subtract multiply divide negative positive power polynomial_power remainder floor_divide "
@@ -98,11 +100,22 @@ class Shown:
         known = [k for k in (complex, float, int, bool) if k in kinds]
         if known[0] is complex and name == "absolute":
             return float
-        if known[0] is int and name in ("divide", "power", "polynomial_power"):
-            return float if name == "divide" else None
+        if known[0] is int and name == "divide":
+            return float
+        if known[0] is int and not self._is_in_range(name, args):
+            raise NotNumbers("it computes with whole numbers of Python, which have no bounds")
         if known[0] is bool and name not in ("bitwise_and", "bitwise_or", "bitwise_xor"):
             raise NotNumbers("it computes with truth values of Python, which are numbers there")
         return known[0]
+
+    def _is_in_range(self, name: str, args: Sequence[Any]) -> bool:
+        """Whether 64 bits hold what is computed of whole numbers of half as many."""
+        if name in ("power", "polynomial_power"):
+            return False
+        if name in ("multiply", "floor_divide", "remainder"):
+            literal = [type(a) is int and abs(a) < FACTOR for a in args]
+            return any(literal) if name == "multiply" else bool(literal[-1] and args[-1])
+        return True
 
 
 def _has_dtype(a: Any) -> bool:
