@@ -133,7 +133,7 @@ def signature(
     static: frozenset = frozenset(),
     numbers: frozenset[int] = frozenset(),
 ) -> Call:
-    """Take the arguments of a call apart; the numbers are leaves that vary though they are ints."""
+    """Take the arguments of a call apart; numbers: leaves that vary though they are whole."""
     if kwargs or static or numbers:
         return _general(args, kwargs, static, numbers)
     key: list[Any] = []

@@ -1,4 +1,4 @@
-"""Hooks: functions that a sweep calls with the gradients of tensors, and of recorded operations."""
+"""Hooks: functions that a sweep calls with gradients of tensors, and of recorded operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of recorded operations, as PyTorch has them: grad_fn.register_hook and register_prehook."""
+"""Hooks of recorded operations, as in PyTorch: grad_fn.register_hook and register_prehook."""
 
 import numpy as np
 import pytest
