@@ -186,10 +186,10 @@ CHATTER = 16
 def sliding(name: str, t: float) -> str:
     """What is said where a solution cannot leave the surface of an event."""
     return (
-        f"event {name!r} cannot be passed at t = {t:.9g}: the right-hand side pushes back to where "
-        f"it is zero from both sides, so that the solution slides along there (or chatters, in "
-        f"steps that vanish). Write the equations of the sliding motion into rhs, from an event "
-        f"with an update or a terminal one on; or make the jump steep and smooth, as "
+        f"event {name!r} cannot be passed at t = {t:.9g}: the right-hand side pushes back from "
+        f"both sides to where it is zero, so that the solution slides along there (or chatters, "
+        f"in steps that vanish). Write the equations of the sliding motion into rhs, from an "
+        f"event with an update or a terminal one on; or make the jump steep and smooth, as "
         f"np.tanh(g / width) does"
     )
 
