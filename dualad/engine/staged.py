@@ -209,7 +209,7 @@ class Staged(TracedArray):
         v = self.tangent
         if v.dtype.kind == "b" and v.is_array and type(other) is int and other == 2:
             return np.square(self)  # as NumPy's operator does it, in fewer bits than np.power
-        return TracedArray.__pow__(self, other)
+        return TracedArray.__pow__(self, other)  # type: ignore[operator]
 
     def item(self, *args: Any) -> Any:
         """The one entry, or that at an index, which is a number of Python in the function."""

@@ -325,8 +325,8 @@ def np_partition(
 def _partition_order(x: Any, kth: Any, axis: int) -> Any:
     """Where the entries of the partitioned array come from; that of argpartition is another."""
     at = np.empty(x.shape, np.intp)
-    parted, kind = np.partition(x, kth, axis), "stable"
-    np.put_along_axis(at, parted.argsort(axis, kind), x.argsort(axis, kind), axis)
+    parted = np.partition(x, kth, axis).argsort(axis, "stable")
+    np.put_along_axis(at, parted, x.argsort(axis, "stable"), axis)
     return at
 
 

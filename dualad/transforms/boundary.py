@@ -41,7 +41,8 @@ class Input:
     def __init__(self, x: Any, name: str):
         self.name = name
         if type(x) is np.ndarray and x.dtype is F64:  # what most are
-            self.face, self.kind, self.value = None, np.ndarray, x
+            self.face, self.value = None, x
+            self.kind: type = np.ndarray
             return
         self.face = face_of(x)
         self.kind = type(x) if not isinstance(x, TracedArray) else x.type_given()
