@@ -10,8 +10,10 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Operation, Variable
 from .elementwise import is_elementwise
-from .emitter import I64, INT, Emitter, Entry, integer, kind_of
+from .emitter import BOOL, Emitter, Entry, integer, kind_of
+from .fetching import AHEAD, SHORT, reads_ahead
 from .layouts import Layout, contiguous, contiguous_strides, merged
+from .quotients import with_shared_divisions
 from .unrolled import FOLDS, axes_of, entries_of
 
 __all__ = ["nest", "write_loop"]
@@ -28,12 +30,14 @@ def write_loop(kernel: Any, loop: Any) -> None:
 class Access:
     """An array that moves along with a loop."""
 
-    __slots__ = ("at", "dtype", "layout", "pointer", "strides")
+    __slots__ = ("at", "dtype", "is_fetched", "layout", "pointer", "strides")
 
     def __init__(self, pointer: Any, layout: Layout, dtype: np.dtype, strides: tuple[int, ...]):
         self.pointer, self.layout, self.dtype = pointer, layout, dtype
         self.strides = strides
         self.at: Any = None
+        #: whether it is asked for before it is read
+        self.is_fetched = False
 
     def load(self, e: Emitter) -> Entry:
         return e.load(self.pointer, self.at, self.dtype)
@@ -48,7 +52,8 @@ def nest(
     """Loops over a shape; `around` gets the innermost one, to write before and behind it."""
     dims, steps = merged(shape, [a.strides for a in accesses])
     starts = [integer(a.layout.offset) for a in accesses]
-    if len(dims) == 1 and dims[0] > 4 * BLOCK and around is not None:
+    is_fetched = any(a.is_fetched for a in accesses)
+    if len(dims) == 1 and dims[0] > 4 * BLOCK and (around is not None or is_fetched):
         _blocks(e, dims[0], [s[0] for s in steps], starts, accesses, body, around)
     else:
         _turns(e, dims, steps, starts, accesses, body, around)
@@ -89,11 +94,15 @@ def _blocks(
 ) -> None:  # fmt: skip
     """One long loop as loops over blocks."""
     b = e.builder
-    with e.loop(-(-n // BLOCK)) as block:
-        first = b.mul(block, integer(BLOCK), flags=("nuw", "nsw"))
+    fetched = [k for k, a in enumerate(accesses) if a.is_fetched and steps[k] == 1]
+    size = SHORT if fetched else BLOCK
+    with e.loop(-(-n // size)) as block:
+        first = b.mul(block, integer(size), flags=("nuw", "nsw"))
         left = b.sub(integer(n), first, flags=("nuw", "nsw"))
-        count = b.select(b.icmp_unsigned("<", left, integer(BLOCK)), left, integer(BLOCK))
+        count = b.select(b.icmp_unsigned("<", left, integer(size)), left, integer(size))
         at = [_moved(e, k, first, s) for k, s in zip(starts, steps, strict=True)]
+        for k in fetched:
+            e.fetch(accesses[k].pointer, b.add(at[k], integer(AHEAD)), size, accesses[k].dtype)
 
         def write() -> None:
             with e.loop(count) as turn:
@@ -101,7 +110,10 @@ def _blocks(
                     a.at = _moved(e, k, turn, s)
                 body()
 
-        around(write)
+        if around is None:
+            write()
+        else:
+            around(write)
 
 
 class Body:
@@ -116,22 +128,27 @@ class Body:
         self.stores: dict[Variable, Access] = {}
         self.totals: dict[int, Total] = {}
         self.partial: dict[int, Access] = {}
+        self.is_long = math.prod(loop.shape) >= 32
+        self.steps = with_shared_divisions(loop.steps) if self.is_long else loop.steps
         self.members = {
             r
-            for s in loop.steps
+            for s in self.steps
             if type(s) is Operation and is_elementwise(s.primitive.name)
             for r in s.results
         }
 
     def write(self) -> None:
-        for s in self.loop.steps:
+        for s in self.steps:
             self._prepare(s)
         accesses = [*self.reads.values(), *self.stores.values(), *self.partial.values()]
+        if reads_ahead(self.loop.shape, self.steps, accesses):
+            for a in self.reads.values():
+                a.is_fetched = True
         e = self.e
-        e.is_long = math.prod(self.loop.shape) >= 32
+        e.is_long = self.is_long
         nest(e, self.loop.shape, accesses, self._body, self._around if self.totals else None)
         e.is_long = False
-        for s in self.loop.steps:
+        for s in self.steps:
             self._conclude(s)
 
     # --- before the loop ---------------------------------------------------------------------
@@ -140,7 +157,7 @@ class Body:
         for x in (s.variable,) if isinstance(s, Guard) else s.operands:
             self._read(x)
         if isinstance(s, Guard):
-            self.totals[id(s)] = Total(self.e, "nan", I64)
+            self.totals[id(s)] = Total(self.e, "nan", BOOL)
             return
         (result,) = s.results
         name = s.primitive.name
@@ -198,7 +215,7 @@ class Body:
 
     def _body(self) -> None:
         self.entries = {}
-        for s in self.loop.steps:
+        for s in self.steps:
             self._step(s)
 
     def _operand(self, x: Any) -> Any:
@@ -243,7 +260,7 @@ class Body:
     def _conclude(self, s: Operation | Guard) -> None:
         b = self.e.builder
         if isinstance(s, Guard):
-            found = self.e.truth(self.totals[id(s)].result(self.e).value, I64)
+            found = self.totals[id(s)].result(self.e).value
             self.kernel.fails(s, b.not_(found) if s.answer else found)
             return
         (result,) = s.results
@@ -296,7 +313,7 @@ class Total:
         b = e.builder
         now = b.load(self.part, typ=self.kind)
         if self.name == "nan":
-            b.store(b.or_(now, b.zext(x.value, INT)), self.part)
+            b.store(b.or_(now, x.value), self.part)
         else:
             b.store(folded(e, self.name, Entry(e, now, self.dtype), x).value, self.part)
 
