@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.bits import same_bits
 from ..engine.guard import has_nan, ignore, restore
 from ..engine.rows import in_long_rows
 from ..engine.source import definition
@@ -42,8 +43,7 @@ class Failed:
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two values agree to the last bit."""
-    a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return same_bits(np.asarray(a), np.asarray(b))
 
 
 #: for each question a condition under which the answer is another one than it was

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.constants import Constants, settled_constants
 from ..engine.level import Level
 from ..engine.memory import originals
 from ..engine.staged import (
-    Constants,
     Guard,
     Operation,
     Staged,
     Untraceable,
     Variable,
     concrete,
-    settled_constants,
     staged,
 )
 from ..engine.traced import Buffer, TracedArray
@@ -40,6 +39,8 @@ class Output:
     is_view: bool = False
     #: the type in which the function gives a scalar: one of Python, or ndarray
     kind: type | None = None
+    #: the caller gets the transpose, in Fortran's order, whose memory is that of the value
+    turned: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...engine.primitive import PRIMITIVES
 from ...engine.staged import Guard, Operation, Variable
 from ...engine.tree import LEAF_TREE
 from ..loop import Loop
@@ -29,8 +31,10 @@ def split(program: Program) -> Callable[..., Any] | None:
     program = with_slopes(program)
     native = {id(s) for s in program.steps if is_native(s)}
     program = _without_settled(program, native)
-    if len(native) == len(program.steps) and _is_whole(program):
-        return function_of(program) if program.steps else None
+    if len(native) == len(program.steps):
+        turned = _turned(program)
+        if _is_whole(turned):
+            return function_of(turned) if program.steps else None
     _leave_views(program, native)
     stages = _stages(program, native)
     if not any(_pays(kernel) for kernel, _ in stages):
@@ -50,6 +54,20 @@ def _without_settled(program: Program, native: set[int]) -> Program:
             fixed.update(s.results)
         steps.append(s)
     return program.with_steps(steps)
+
+
+def _turned(program: Program) -> Program:
+    """With the transposes of results in Fortran's order, as kernels write in that of C."""
+    steps, outputs = list(program.steps), list(program.outputs)
+    for k, o in enumerate(outputs):
+        v = o.value
+        if type(v) is Variable and len(v.shape) > 1 and v.axes == tuple(range(len(v.shape)))[::-1]:
+            t = v.another()
+            t.shape, t.axes, t.contiguous = v.shape[::-1], None, True
+            transpose = PRIMITIVES["transpose"]
+            steps.append(Operation(transpose, (v,), {"axes": v.axes}, (t,), True, True, (v,)))
+            outputs[k] = replace(o, value=t, turned=True)
+    return replace(program, steps=tuple(steps), outputs=tuple(outputs))
 
 
 def _is_whole(program: Program) -> bool:
