@@ -56,7 +56,7 @@ def backward(
         with graph_recording(create_graph):
             for x, g in zip(xs, gradients, strict=True):
                 if g is not None:
-                    x._accumulate(_primal(g))
+                    _accumulate(x, x._node(), _primal(g))
         return
     seeds = [
         (_node_of(y, k), _primal(ct))
@@ -67,7 +67,19 @@ def backward(
         for node, ct in sweep_graph(seeds, create_graph, keep).items():
             leaf = node.leaf() if node.leaf is not None else None
             if leaf is not None:
-                leaf._accumulate(ct)
+                _accumulate(leaf, node, ct)
+
+
+def _accumulate(tensor: Tensor, node: Node, ct: Any) -> None:
+    """Add to .grad, between the hooks of the leaf's node."""
+    hooks = node.hooks if node.leaf is not None else None
+    given = [ct]
+    for before in () if hooks is None else hooks.before:
+        given = before(given)
+    if given[0] is not None:
+        tensor._accumulate(given[0])
+    for after in () if hooks is None else hooks.after:
+        after([], given)
 
 
 def grad(

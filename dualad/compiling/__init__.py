@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .compiled import Compiled, compile
+from .compiled import Compiled
+from .decorator import compile
 
 __all__ = ["Compiled", "compile"]

@@ -7,24 +7,22 @@ import importlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, overload
+from collections.abc import Callable
+from typing import Any
 
 from ..engine.staged import Untraceable
 from ..engine.tree import flatten
 from ..errors import ArgumentError, CompileWarning
-from .backends import checked
 from .captured import Captured
 from .impurity import Impurity
+from .integers import Integers, deciding
 from .numpy_source import Failed, NumpySource
 from .paths import Path, Paths
 from .program import Program, trace
-from .signature import Call, by_name_and_position, matcher, signature
+from .signature import Call, by_name_and_position, matcher, python_numbers, signature
 from .under import Derivatives, Written, is_staged, top_of, without_writes
 
-__all__ = ["Compiled", "compile"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["Compiled"]
 
 #: How many kinds of arguments are remembered, and how often what is captured may change.
 KINDS, CHANGES = 256, 8
@@ -52,6 +50,7 @@ class Compiled:
         self._derivatives: dict[Any, Derivatives] = {}
         self._captured: Captured | None = None
         self._changes = 0
+        self._integers = Integers(max_paths)
         #: why the function runs as it is, whatever the arguments
         self._refused: str | None = None
         self._warned = not warns
@@ -87,7 +86,7 @@ class Compiled:
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict) -> Any:
-        call = signature(args, kwargs, self._static)
+        call = signature(args, kwargs, self._static, self._integers.varying)
         if call.key is None or self._refused is not None:
             return self.function(*args, **kwargs)
         if call.has_traced:
@@ -103,6 +102,13 @@ class Compiled:
                 self._count_change(name, "of an object that it is given,")
                 paths = None
         if paths is None:
+            leaf = self._integers.count(args, kwargs, self._static)
+            if leaf is not None and leaf not in self._integers.deciding:
+                self._integers.vary(leaf)
+                return self._call(args, kwargs)
+            if leaf is not None:
+                self._warn(self._integers.why(leaf, self.function, args, kwargs))
+                return self.function(*args, **kwargs)
             paths = self._new(call.key)
         if paths.refused is not None or self._refused is not None or paths.overlaps(call.values):
             return self.function(*args, **kwargs)
@@ -134,7 +140,8 @@ class Compiled:
         impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:
             with impure:
-                program, result = trace(self.function, call.values, call.rebuild)
+                numbers = python_numbers(args, kwargs, self._static, call.places)
+                program, result = trace(self.function, call.values, call.rebuild, numbers)
         except Untraceable as error:
             why = str(error) if error.always else None
         except Written:
@@ -157,9 +164,15 @@ class Compiled:
         if name is not None:  # the function itself did it, and will do it again
             self._count_change(name, "which it captures,")
             return result
+        leaves = deciding(program, call, self._integers.varying)
+        if leaves:
+            self._integers.decide(leaves)
+            self._cache.pop(call.key, None)
+            self._warn(self._integers.why(min(leaves), self.function, args, kwargs))
+            return result
         self._keep(program, paths, captured, given)
         if not kwargs and not self._static and not paths.writing:
-            paths.match = matcher(args)
+            paths.match = matcher(args, self._integers.varying)
         return result
 
     def _keep(self, program: Program, paths: Paths, captured: Captured, given: Captured) -> None:
@@ -272,7 +285,7 @@ class Compiled:
     def _path(self, args: tuple, kwargs: dict) -> Path:
         if args or kwargs:
             self(*args, **kwargs)
-            call = signature(args, kwargs, self._static)
+            call = signature(args, kwargs, self._static, self._integers.varying)
             chosen = [self._cache[call.key]] if call.key in self._cache else []
         else:
             chosen = list(self._cache.values())[-1:]
@@ -291,6 +304,7 @@ class Compiled:
             self._hot = None
             self._derivatives.clear()
             self._captured, self._refused = None, None
+            self._integers = Integers(self._max_paths)
             self._changes, self._warned = 0, False
 
 
@@ -309,70 +323,3 @@ ROOT = __name__.partition(".")[0] + "."
 def _name(f: Any) -> str:
     name = getattr(f, "__name__", type(f).__name__)
     return name if name.isidentifier() else "program"
-
-
-@overload
-def compile(
-    function: F,
-    *,
-    static: Iterable[int | str] = ...,
-    max_paths: int = ...,
-    backend: str = ...,
-) -> Compiled: ...
-@overload
-def compile(
-    function: None = None,
-    *,
-    static: Iterable[int | str] = ...,
-    max_paths: int = ...,
-    backend: str = ...,
-) -> Callable[[Callable[..., Any]], Compiled]: ...
-
-
-def compile(
-    function: Callable[..., Any] | None = None,
-    *,
-    static: Iterable[int | str] = (),
-    max_paths: int = 32,
-    backend: str = "auto",
-) -> Any:
-    """A function that gives what `function` gives, run as a program.
-
-    The first call with arguments of some structure, shapes and dtypes runs the function and
-    writes its operations down; later calls run these. What Python decides by a value (a branch,
-    a loop that ends, an index) is checked in the program, and another path is traced where it is
-    decided otherwise. Works in any nesting with the transformations: `compile(grad(f))` compiles
-    the derivative program, and `grad(compile(f))` does so too.
-
-    Args:
-        function: a function of arrays, floats or nested containers, written in NumPy. It depends
-            on its arguments alone: what it reads beside them is remembered (module and closure
-            variables are compared at each call), and random draws or prints, where they are
-            noticed, leave the function as it is.
-        static: positions or names of arguments that are no values but decide the program. Numbers
-            of type int, strings and other objects that are no arrays always do.
-        max_paths: how many paths are kept for one kind of arguments.
-        backend: "numpy", "numba" (the extra `jit`), or "auto": numba where it is installed.
-
-    Returns:
-        A `Compiled` function, with `source()` and `clear()`.
-
-    Warns:
-        CompileWarning: once for a function that runs without a program, with the reason and the
-            line that it lies in.
-
-    >>> import numpy as np, dualad
-    >>> df = dualad.compile(dualad.grad(lambda x: np.sum(np.sin(x) ** 2)))
-    >>> df(np.zeros(2))
-    array([0., 0.])
-    """
-    options: dict[str, Any] = {
-        "static": frozenset([static] if isinstance(static, (int, str)) else static),
-        "max_paths": max_paths,
-        "backend": checked(backend),
-    }
-    if function is None:
-        return functools.partial(Compiled, **options)
-    if not callable(function):
-        raise ArgumentError(f"compile takes a function, got {type(function).__name__}")
-    return function if isinstance(function, Compiled) else Compiled(function, **options)

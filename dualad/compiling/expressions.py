@@ -79,6 +79,18 @@ class Expressions(Literals):
                 shown.append(self.value(x))
         return shown
 
+    def given(self, s: Operation) -> list[str]:
+        """The operands of a function; NumPy's scalars are numbers where that is the same dtype."""
+        dtype = s.results[0].dtype if s.results else None
+        known = any(type(x) is Variable and x.dtype == dtype for x in s.operands)
+        return [
+            self.named(x)
+            if isinstance(x, np.generic)
+            and not (known and x.dtype == dtype and _is_weak(x, dtype))
+            else self.value(x)
+            for x in s.operands
+        ]
+
     @staticmethod
     def is_small_array(s: Operation) -> bool:
         r = s.results[0]
@@ -90,10 +102,12 @@ class Expressions(Literals):
         """The call that an operation is."""
         name = s.primitive.name
         operator = getattr(s.primitive, "operator", None)
+        if operator == "**" and s.results[0].dtype.kind not in "fc":
+            operator = None  # of truth values it has another dtype than the function
         if operator is not None and not s.params:
             names = [f"({n})" if n.startswith("-") else n for n in self.operands(s)]
             return f"{operator}{names[0]}" if len(names) == 1 else f" {operator} ".join(names)
-        if name == "square" and s.results[0].size <= SMALL:
+        if name == "square" and s.results[0].size <= SMALL and s.results[0].dtype.kind in "fc":
             return f"{self.value(s.operands[0])} * {self.value(s.operands[0])}"
         if name in WAYS and s.primitive.family in ("linear", "composite"):
             text = WAYS[name](self, s)
@@ -101,7 +115,7 @@ class Expressions(Literals):
                 return text
         names = (
             self.operands(s) if isinstance(s.primitive.impl, np.ufunc)
-            else [self.value(x) for x in s.operands]
+            else self.given(s)
         )  # fmt: skip
         given = names + [f"{k}={self.parameter(v)}" for k, v in s.params.items()]
         return f"{self.function(s.primitive)}({', '.join(given)})"
@@ -145,8 +159,11 @@ def _is_weak(x: Any, dtype: np.dtype | None) -> bool:
         return x.dtype.type in (np.float64, np.complex128, np.bool_)
     if dtype.kind == "b":
         return False
+    number = x.item()
+    if isinstance(number, np.generic):
+        return False  # a longdouble, for which Python has no number
     try:
-        return np.result_type(dtype, x.item()) == np.result_type(dtype, x.dtype)
+        return np.result_type(dtype, number) == np.result_type(dtype, x.dtype)
     except (OverflowError, TypeError):
         return False
 
@@ -193,7 +210,7 @@ def _reduced(e: Expressions, s: Operation, ufunc: str) -> str:
 
 def _where(e: Expressions, s: Operation) -> str:
     scalar = "" if s.results[0].is_array else "[()]"
-    return f"np.where({', '.join(map(e.value, s.operands))}){scalar}"
+    return f"np.where({', '.join(e.given(s))}){scalar}"
 
 
 def _matmul(e: Expressions, s: Operation) -> str:

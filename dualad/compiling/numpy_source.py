@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.bits import same_bits
 from ..engine.guard import has_nan, ignore, restore
 from ..engine.rows import in_long_rows
 from ..engine.source import definition
@@ -28,7 +29,7 @@ from .schedule import Piece, mode_of, scheduled
 from .statements import statements
 from .workspace import Plan, Workspace
 
-__all__ = ["Failed", "NumpySource", "same_value"]
+__all__ = ["SHOWN", "Failed", "NumpySource", "same_value"]
 
 
 class Failed:
@@ -42,8 +43,7 @@ class Failed:
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two values agree to the last bit."""
-    a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return same_bits(np.asarray(a), np.asarray(b))
 
 
 #: for each question a condition under which the answer is another one than it was
@@ -56,6 +56,11 @@ OTHERWISE: dict[str, str] = {
     "value": "not same_value({v}, {a})",
 }
 
+
+#: The types of results, and what gives them by name.
+SHOWN: dict[type, str] = {
+    bool: "bool", int: "int", float: "float", complex: "complex", np.ndarray: "np.array",
+}  # fmt: skip
 
 NAME = re.compile(r"\bc\d+\b")
 FUNCTION = re.compile(r"\bnp\.(\w+(?:\.reduce)?)\(")
@@ -239,17 +244,26 @@ class NumpySource(Expressions):
         self.line(f"return ({text})")
 
     def _output(self, o: Output, shown: set[Any]) -> str:
+        if o.kind is not None:
+            return f"{SHOWN[o.kind]}({self.value(o.value)})"
         if type(o.value) is not Variable:
             fresh = isinstance(o.value, np.ndarray)
-            return f"{self.named(o.value)}.copy()" if fresh else self.value(o.value)
+            return f"{self.named(o.value)}.copy('K')" if fresh else self.named(o.value)
         v = o.value
         roots = self.life.roots(v)
         shared = any(r in self.program.inputs or self._is_broadcast(r) for r in roots)
         shared = shared or bool(roots & shown)
         shown |= roots
-        return (
-            f"{self.names[v]}.copy()" if v.is_array and shared and not o.is_view else self.names[v]
-        )
+        return self.copied(v) if v.is_array and shared and not o.is_view else self.names[v]
+
+    def is_handed_out(self, v: Variable) -> bool:
+        """Whether the caller gets the memory of a variable, as a view of an argument."""
+        views = [o.value for o in self.program.outputs if o.is_view]
+        return any(v in self.life.roots(w) for w in views)
+
+    def copied(self, v: Variable) -> str:
+        """A copy of an array, which lies in memory as it does."""
+        return f"{self.names[v]}.copy({'' if v.contiguous else repr('K')})"
 
     def _is_broadcast(self, v: Variable) -> bool:
         maker = self.life.made.get(v)

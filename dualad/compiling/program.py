@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.constants import Constants, settled_constants
 from ..engine.level import Level
 from ..engine.memory import originals
 from ..engine.staged import (
-    Constants,
     Guard,
     Operation,
     Staged,
     Untraceable,
     Variable,
     concrete,
-    settled_constants,
     staged,
 )
 from ..engine.traced import Buffer, TracedArray
@@ -38,6 +37,10 @@ class Output:
     value: Any
     #: the caller gets the memory of an argument itself, as the function hands it out
     is_view: bool = False
+    #: the type in which the function gives a scalar: one of Python, or ndarray
+    kind: type | None = None
+    #: the caller gets the transpose, in Fortran's order, whose memory is that of the value
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,14 +127,22 @@ def is_basic(index: tuple) -> bool:
 
 
 def trace(
-    f: Callable[..., Any], values: Sequence[Any], rebuild: Callable[[list], tuple[tuple, dict]]
+    f: Callable[..., Any],
+    values: Sequence[Any],
+    rebuild: Callable[[list], tuple[tuple, dict]],
+    kinds: Sequence[type | None] = (),
 ) -> tuple[Program, Any]:
-    """Run f on arguments rebuilt from values: the program of that run, and its result."""
+    """Run f on arguments rebuilt from values: the program of that run, and its result.
+
+    The kinds are the types of Python's numbers among the arguments.
+    """
     with Level("compile") as level:
         inputs = [staged(level, v, Variable(v, k)) for k, v in enumerate(values)]
         variables = tuple([s.tangent for s in inputs])
         level.tape.extend(variables)
         level.pool = Constants()
+        for s, kind in zip(inputs, kinds, strict=False):
+            level.pool.shown.mark(s, kind)
         args, kwargs = rebuild(list(inputs))
         given, before = flatten((args, kwargs))
         outer, originals.known = originals.known, level.pool.copies
@@ -159,7 +170,7 @@ def trace(
             raise Untraceable("it writes into an argument that is another one too")
         for k, _ in writes:
             np.copyto(values[k], concrete(inputs[k]), casting="unsafe")
-        plain = [_plain(x, o.is_view) for x, o in zip(leaves, outputs, strict=True)]
+        plain = [_plain(x, o) for x, o in zip(leaves, outputs, strict=True)]
     return program, tree.unflatten(plain)
 
 
@@ -185,7 +196,8 @@ def _output(level: Level, inputs: list[Staged], x: Any) -> Output:
     if type(x) is Staged:
         if x.level is not level:
             raise Untraceable("it returns a value of another trace")
-        return Output(x.tangent, any(_root(x) is s for s in inputs))
+        kind = level.pool.shown.kind(x)
+        return Output(x.tangent, any(_root(x) is s for s in inputs), kind)
     if isinstance(x, Buffer):
         return Output(x.primal)
     if isinstance(x, TracedArray) or hasattr(x, "__dualad_face__"):
@@ -200,13 +212,15 @@ def _root(x: Any) -> Any:
     return x
 
 
-def _plain(x: Any, is_view: bool) -> Any:
+def _plain(x: Any, o: Output) -> Any:
     if type(x) is Staged:
         value = concrete(x)
-        return value if is_view or not isinstance(value, np.ndarray) else _owned(value)
+        if o.kind is not None:
+            return np.array(value) if o.kind is np.ndarray else o.kind(value)
+        return value if o.is_view or not isinstance(value, np.ndarray) else _owned(value)
     x = x.primal if isinstance(x, Buffer) else x
-    return x.copy() if isinstance(x, np.ndarray) else x
+    return x.copy("K") if isinstance(x, np.ndarray) else x
 
 
 def _owned(value: np.ndarray) -> np.ndarray:
-    return value if value.base is None and value.flags.writeable else value.copy()
+    return value if value.base is None and value.flags.writeable else value.copy("K")

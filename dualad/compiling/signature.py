@@ -11,7 +11,9 @@ import numpy as np
 from ..engine.traced import TracedArray
 from ..engine.tree import flatten
 
-__all__ = ["Call", "by_name_and_position", "matcher", "signature"]
+__all__ = [
+    "Call", "by_name_and_position", "matcher", "moving", "python_numbers", "signature",
+]  # fmt: skip
 
 F64 = np.dtype(np.float64)
 NUMBERS = (float, np.float64)
@@ -20,11 +22,11 @@ NUMBERS = (float, np.float64)
 class Call:
     """The arguments of a call: a key, the values that vary, and how to put them together again."""
 
-    __slots__ = ("has_traced", "key", "others", "rebuild", "values")
+    __slots__ = ("has_traced", "key", "others", "places", "rebuild", "values")
 
     def __init__(
         self, key: Any, values: list, rebuild: Callable, has_traced: bool = False,
-        others: Sequence[Any] = (),
+        others: Sequence[Any] = (), places: Sequence[int] | None = None,
     ):  # fmt: skip
         #: None for arguments that are no values, which nothing can be remembered of
         self.key, self.values, self.rebuild = key, values, rebuild
@@ -32,15 +34,22 @@ class Call:
         self.has_traced = has_traced
         #: the objects among the arguments, which are remembered as they are
         self.others = others
+        #: which of all leaves the values are
+        self.places = range(len(values)) if places is None else places
 
 
-def matcher(args: tuple) -> Callable[[tuple], tuple | None] | None:
+def matcher(
+    args: tuple, numbers: frozenset[int] = frozenset()
+) -> Callable[[tuple], tuple | None] | None:
     """A function that gives the values of arguments of the same kinds as these, None for others.
 
     It is written for the kinds, because every call asks it. There is none but for numbers, arrays
-    of the common kinds, static values, and tuples, lists and dicts of those.
+    of the common kinds, static values, and tuples, lists and dicts of those. The numbers are
+    whole ones that vary, by position.
     """
-    writer = _Matcher()
+    if numbers and any(isinstance(a, (tuple, list, dict)) for a in args):
+        return None
+    writer = _Matcher(numbers)
     if not writer.sequence("args", args, tuple):
         return None
     lines = ["def match(args):", *writer.lines, f"    return ({''.join(writer.given)})"]
@@ -51,10 +60,13 @@ def matcher(args: tuple) -> Callable[[tuple], tuple | None] | None:
 class _Matcher:
     """Writes the tests of arguments, and names their values in the order of `flatten`."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: frozenset[int]) -> None:
         self.lines: list[str] = []
         self.given: list[str] = []
-        self.scope: dict[str, Any] = {"ndarray": np.ndarray, "float64": np.float64, "F64": F64}
+        self.scope: dict[str, Any] = {
+            "ndarray": np.ndarray, "float64": np.float64, "F64": F64, "int64": np.int64,
+        }  # fmt: skip
+        self._varying = {f"a{k + 1}" for k in numbers}
         self._count = 0
 
     def _new(self, x: Any = None) -> str:
@@ -89,6 +101,9 @@ class _Matcher:
         elif t is float or t is np.float64:
             self._unless(f"type({name}) is {t.__name__}")
             self.given.append(f"float64({name}), " if t is float else f"{name}, ")
+        elif t is int and name in self._varying:
+            self._unless(f"type({name}) is int", f"-{MOST} < {name} < {MOST}")
+            self.given.append(f"int64({name}), ")
         elif t in (int, bool, str):
             self._unless(f"type({name}) is {t.__name__}", f"{name} == {x!r}")
         elif x is None:
@@ -112,10 +127,15 @@ def _plain_arguments(values: list) -> tuple[tuple, dict]:
     return tuple(values), {}
 
 
-def signature(args: tuple, kwargs: dict, static: frozenset = frozenset()) -> Call:
-    """Take the arguments of a call apart."""
-    if kwargs or static:
-        return _general(args, kwargs, static)
+def signature(
+    args: tuple,
+    kwargs: dict,
+    static: frozenset = frozenset(),
+    numbers: frozenset[int] = frozenset(),
+) -> Call:
+    """Take the arguments of a call apart; numbers: leaves that vary though they are whole."""
+    if kwargs or static or numbers:
+        return _general(args, kwargs, static, numbers)
     key: list[Any] = []
     values: list[Any] = []
     for a in args:
@@ -130,16 +150,20 @@ def signature(args: tuple, kwargs: dict, static: frozenset = frozenset()) -> Cal
             key.append(t)
             values.append(a)
         else:
-            return _general(args, kwargs, static)
+            return _general(args, kwargs, static, numbers)
     return Call(tuple(key), values, _plain_arguments)
 
 
-def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
-    moving = [None if k in static else a for k, a in enumerate(args)]
+def moving(args: tuple, kwargs: dict, static: frozenset) -> tuple[list, dict]:
+    """The arguments, with None for those that are named as static."""
     named = {k: None if k in static else kwargs[k] for k in sorted(kwargs)}
+    return [None if k in static else a for k, a in enumerate(args)], named
+
+
+def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[int]) -> Call:
     fixed = [(k, a) for k, a in enumerate(args) if k in static]
     fixed += [(k, a) for k, a in kwargs.items() if k in static]
-    leaves, tree = flatten((moving, named))
+    leaves, tree = flatten(moving(args, kwargs, static))
     key: list[Any] = [tree.describe(), *((k, _exact(a)) for k, a in fixed)]
     values: list[Any] = []
     places: list[int] = []
@@ -147,7 +171,7 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
     traced = False
     for n, x in enumerate(leaves):
         traced = traced or isinstance(x, TracedArray) or hasattr(x, "__dualad_face__")
-        part, value = _leaf(x)
+        part, value = _leaf(x, n in numbers)
         key.append(part)
         if value is not None:
             places.append(n)
@@ -172,12 +196,26 @@ def _general(args: tuple, kwargs: dict, static: frozenset) -> Call:
         hash(final)
     except TypeError:
         final = None
-    return Call(final, values, rebuild, traced, others)
+    return Call(final, values, rebuild, traced, others, places)
 
 
-def _leaf(x: Any) -> tuple[Any, Any]:
+def python_numbers(
+    args: tuple, kwargs: dict, static: frozenset, places: Sequence[int]
+) -> list[type | None]:
+    """For each value of a call the type that it has in Python; None for those of NumPy."""
+    leaves = flatten(moving(args, kwargs, static))[0]
+    return [type(leaves[n]) if type(leaves[n]) in (int, float, complex) else None for n in places]
+
+
+#: Whole numbers from here on decide the program: what is computed of them might need more bits.
+MOST = 2**31
+
+
+def _leaf(x: Any, varies: bool = False) -> tuple[Any, Any]:
     """The part of the key, and the value where it may vary."""
     t = type(x)
+    if varies and t is int and -MOST < x < MOST:
+        return int, np.int64(x)
     if isinstance(x, TracedArray):
         return ("traced", x.shape, str(x.dtype)), x
     if t is np.ndarray and x.dtype.kind in "fciub" and x.dtype.isnative:

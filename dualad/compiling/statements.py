@@ -138,7 +138,8 @@ def _written(source: NumpySource, s: Operation, k: int) -> list[str]:
     if source.may_replace(x, r, k) and not _reads(source, values, x):
         return [f"{source.rename(r, x)}[{index}] {sign} {value}"]
     old = source.named(x) if type(x) is not Variable else source.names[x]
-    copy = f"{old}.copy()" if type(x) is Variable and x.contiguous else f"np.array({old})"
+    order = "" if r.contiguous else "'K'"
+    copy = f"{old}.copy({order})" if type(x) is Variable else f"np.array({old})"
     name = source.new_name(r)
     return [f"{name} = {copy}", f"{name}[{index}] {sign} {value}"]
 
@@ -165,7 +166,7 @@ def _stacked(source: NumpySource, s: Operation, k: int) -> list[str] | None:
 def _spread(source: NumpySource, s: Operation, k: int) -> list[str] | None:
     """A small array that is broadcast, as one of its own."""
     r = s.results[0]
-    if r.size > 1024:
+    if r.size > 1024 or source.is_handed_out(r):
         return None
     value = source.value(s.operands[0])
     name = source.new_name(r)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .captured import PARTS, ROOT, Captured
+from .captured import Captured
+from .following import PARTS, ROOT
 
 __all__ = ["Visible"]
 

@@ -101,8 +101,9 @@ class Sweep:
                 self._pull(node, ct, g, own, guarded)
 
     def _arrived(self, node: Node, ct: Any) -> Any:
-        for hook in node.hooks or ():
-            ct = hook(ct)
+        if node.hooks is not None:
+            for hook in node.hooks.of_value:
+                ct = hook(ct)
         tensor = None if node.retained is None else node.retained()
         if tensor is not None:
             self.retained.append((tensor, ct))
@@ -118,7 +119,30 @@ class Sweep:
         if entry[0] is not pull_part:
             parents = tuple([p if p in self.visited else None for p in entry[1]])
             entry = (entry[0], parents, *entry[2:])
-        self.pull(node, [None] * len(entry[5]) if ct is None else ct, entry, g, own, guarded)
+        ct = [None] * len(entry[5]) if ct is None else ct
+        if node.hooks is not None and (node.hooks.before or node.hooks.after):
+            self._pull_between(node, ct, entry, g, guarded)
+        else:
+            self.pull(node, ct, entry, g, own, guarded)
+
+    def _pull_between(self, node: Node, ct: Any, entry: tuple, g: Any, guarded: bool) -> None:
+        """Run the pull rule of a node between the hooks that are called before and after it."""
+        assert node.hooks is not None
+        given = ct if isinstance(ct, list) else [ct]
+        for before in node.hooks.before:
+            given = before(given)
+        # Each argument by itself, though several may be the same node.
+        places = tuple([None if p is None else object() for p in entry[1]])
+        apart: Any = _Cotangents()
+        ct = given if isinstance(ct, list) else given[0]
+        if ct is not None:
+            self.pull(node, ct, (entry[0], places, *entry[2:]), apart, set(), guarded)
+        found = [None if p is None else apart[p] for p in places]
+        for after in node.hooks.after:
+            found = after(found, given)
+        for parent, share in zip(entry[1], found, strict=True):
+            if parent is not None and share is not None:
+                g[parent] = share if g[parent] is None else g[parent] + share
 
     def pull(self, node: Node, ct: Any, entry: tuple, g: Any, own: set, guarded: bool) -> None:
         """Run the pull rule of a node."""

@@ -27,6 +27,7 @@ __all__ = [
     "GRAPH",
     "SAVING",
     "GraphValue",
+    "Hooks",
     "Node",
     "attach",
     "check_versions",
@@ -45,6 +46,20 @@ SAVING: ContextVar[tuple[Callable, Callable] | None] = ContextVar("dualad_saving
 _serial = itertools.count(1)
 
 
+class Hooks:
+    """What a user has asked to be called when a sweep comes to a node."""
+
+    __slots__ = ("after", "before", "of_value")
+
+    def __init__(self) -> None:
+        #: functions of the cotangent of the value, each of which gives the one to go on with
+        self.of_value: list[Callable[[Any], Any]] = []
+        #: functions of the cotangents of all outputs, before the rule runs
+        self.before: list[Callable[[list[Any]], list[Any]]] = []
+        #: functions of what the rule gave for its inputs, and of those
+        self.after: list[Callable[[list[Any], list[Any]], list[Any]]] = []
+
+
 class Node:
     """A recorded operation of the graph, one output of it, or a leaf that collects a gradient."""
 
@@ -60,7 +75,7 @@ class Node:
         #: the tensor whose .grad this node adds to; the one that keeps its gradient beside that
         self.leaf: Callable[[], Any] | None = None
         self.retained: Callable[[], Any] | None = None
-        self.hooks: list[Callable[..., Any]] | None = None
+        self.hooks: Hooks | None = None
         #: of one output of an operation, the node of that operation
         self.whole: Node | None = entry[1] if entry is not None and entry[0] is pull_part else None
         #: the nodes that this one passes its cotangent to
@@ -71,6 +86,12 @@ class Node:
             self.parents = tuple([i for i in entry[1] if i is not None])
         #: the context of a custom function
         self.context: Any = None
+
+    def hooked(self) -> Hooks:
+        """The hooks of this node, to which more may be added."""
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
 
     def holds_arrays(self) -> bool:
         """Whether the rule of this node reads arrays."""

@@ -199,6 +199,14 @@ class TracedArray:
     def __index__(self) -> int:
         return self._lost("the use of a traced value as an index")
 
+    def as_number(self, kind: type = np.float64) -> Any:
+        """The value as what has the kind of an argument has it; see `staged`."""
+        return self
+
+    def type_given(self) -> type:
+        """The type that results which belong to this argument come in."""
+        return type(self)
+
     def item(self, *args: Any) -> Any:
         """The one entry, or that at an index, as a traced scalar."""
         if not args:
@@ -476,7 +484,7 @@ def stack_objects(x: Any) -> Any:
 def as_value(x: Any, name: str = "value") -> Any:
     """Bring something from outside to what the engine computes with, or refuse it."""
     if isinstance(x, TracedArray):
-        return x
+        return x.as_number() if x.ends else x
     t = type(x)
     if t is float:
         return np.float64(x)

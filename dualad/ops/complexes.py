@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.inplace import link
 from ..engine.primitive import Linear, Opaque
-from ..engine.traced import Spec, buffer, frozen
+from ..engine.traced import Spec, buffer, frozen, memory_of
 from .constants import sign
 from .registry import CONSTANT, function, kinks, ufunc
 from .structure import cast
@@ -70,13 +70,19 @@ def np_real(val: Any) -> Any:
 
 @function(np.imag)
 def np_imag(val: Any) -> Any:
-    return link(val, imag(val), imag, _set_imag) if is_complex(val) else np.zeros_like(val)
+    if is_complex(val):
+        return link(val, imag(val), imag, _set_imag)
+    zeros = np.zeros_like(val)
+    return zeros if isinstance(memory_of(val), np.ndarray) else zeros[()]
 
 
 @ufunc(np.conjugate)
 def np_conjugate(x: Any) -> Any:
     """A real array is its own conjugate: that is no operation, and no copy of its value."""
-    return conjugate(x) if is_complex(x) else buffer(frozen(x))
+    if is_complex(x):
+        return conjugate(x)
+    x = x.astype(np.int8) if x.dtype.kind == "b" else buffer(frozen(x))
+    return x if x.ndim else x[()]
 
 
 @ufunc(np.sign, result=CONSTANT)
@@ -88,7 +94,7 @@ def np_sign(x: Any) -> Any:
     return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
 
 
-_real_angle = Opaque(partial(np.arctan2, 0.0), name="real_angle", elementwise=True)
+_real_angle = Opaque(partial(np.arctan2, 0), name="real_angle", elementwise=True)
 
 
 @function(np.angle)

@@ -26,6 +26,7 @@ for _step in (np.floor, np.ceil, np.rint, np.trunc, np.floor_divide, np.spacing)
     ufunc(_step, result=CONSTANT)(Opaque(_step, elementwise=True))
 
 sign = Opaque(np.sign, elementwise=True)
+integral = Opaque(lambda x: np.modf(x)[1], name="integral", elementwise=True)
 exponent = Opaque(lambda x: np.frexp(x)[1], name="exponent", elementwise=True)
 
 # fmt: off
@@ -47,7 +48,7 @@ def np_divmod(x: Any, y: Any) -> tuple[Any, Any]:
 @ufunc(np.modf)
 def np_modf(x: Any) -> tuple[Any, Any]:
     """The fractional part has slope 1, the integral part none."""
-    return fraction(x), np.trunc(x)
+    return fraction(x), integral(x)
 
 
 @ufunc(np.frexp)

@@ -199,6 +199,8 @@ reduce_of(np.minimum, np_min)
 
 def _nan_extremum(f: Callable[..., Any], neutral: float, a: Any, options: tuple) -> Any:
     axis, out, keepdims, initial, where = options
+    if a.dtype.kind in "iub":
+        return f(a, axis, out, keepdims, initial, where)
     number = valid(a, where)
     best = f(np.where(number, a, neutral), axis, None, keepdims, initial)
     if not given(initial):

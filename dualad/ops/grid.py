@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitive import Opaque
-from ..engine.traced import TracedArray, raw
+from ..engine.traced import TracedArray, as_operand, raw
 from .constants import plain
 from .products import array_of
 from .reduce import prepared
@@ -176,6 +176,7 @@ def linspace(
     """Evenly spaced numbers, linear in start and stop."""
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    own = np.result_type(*(getattr(v, "dtype", v) for v in map(as_operand, (start, stop))), 0.0)
     start, stop = array_of(start) * 1.0, array_of(stop) * 1.0
     span = stop - start
     intervals = num - 1 if endpoint else num
@@ -185,7 +186,7 @@ def linspace(
     if endpoint and num > 1:
         out = np.where(k == intervals, stop, out)
     out = np.moveaxis(out, 0, axis) if axis != 0 else out
-    out = prepared(out, dtype, True, None)
+    out = prepared(out, dtype if dtype is not None or out.dtype == own else own, True, None)
     return (out, step) if retstep else out
 
 

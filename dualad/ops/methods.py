@@ -174,7 +174,7 @@ def _astype(
     if want.kind not in "fciub":
         raise ArgumentError(f"a traced array has a numeric dtype, astype got {want}")
     if have == want:
-        return self.copy() if copy else self
+        return self.copy(order) if copy else self
     if have.kind == "c" and want.kind not in "cb":
         warnings.warn(
             "Casting complex values to real discards the imaginary part",

@@ -31,7 +31,9 @@ def conj(x: Any) -> Any:
 def array_of(x: Any) -> Any:
     """An operand of a product as something that has a shape."""
     x = as_operand(x)
-    return x if hasattr(x, "shape") else np.asarray(x)
+    if not hasattr(x, "shape"):
+        return np.asarray(x)
+    return x.as_number() if isinstance(x, TracedArray) and x.ends else x
 
 
 # --- matmul --------------------------------------------------------------------------------------
@@ -350,7 +352,9 @@ def np_dot(a: Any, b: Any, out: Any = None) -> Any:
 def np_inner(a: Any, b: Any, /) -> Any:
     """The sum over the last axes of both."""
     a, b = array_of(a), array_of(b)
-    return a * b if a.ndim == 0 or b.ndim == 0 else np_tensordot(a, b, (-1, -1))
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    return matmul(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
 
 
 @function(np.vdot)

@@ -116,6 +116,8 @@ def np_sum(
         a = prepared(a, dtype, where, 0)
     axes = all_axes(axis, a.ndim)
     total = sum_axes(a, axes=axes)
+    if dtype is not None and total.dtype != dtype:  # of few bits NumPy's own sum has more
+        total = total.astype(dtype)
     if initial is not None and given(initial):
         total = total + initial
     if keepdims is False and out is None:

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..engine.inplace import store
 from ..engine.primitive import Linear, Opaque, align
-from ..engine.traced import Spec, TracedArray, as_operand, raw
+from ..engine.traced import Spec, TracedArray, as_operand, as_value, memory_of, raw
 from .elementwise import elementwise
 from .indexing import getitem, index
 from .registry import function, kinks
-from .structure import axes_of, axis_of
+from .structure import axes_of, axis_of, in_order
 
 __all__ = ["where"]
 
@@ -80,7 +80,7 @@ def np_select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any =
     out = np.broadcast_to(_as_array(default).astype(dtype), shape)
     for cond, choice in zip(reversed(condlist), reversed(choices), strict=True):
         out = np.where(cond, choice, out)
-    return out
+    return in_order(out, "C")
 
 
 def _as_array(x: Any) -> Any:
@@ -117,7 +117,8 @@ def np_piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **k
     for cond, f in zip(conds, funclist, strict=True):
         value = f if callable(f) else lambda v, *args, f=f, **kw: f
         if isinstance(cond, TracedArray):
-            out = np.where(cond, value(x, *args, **kw), out)
+            chosen = np.where(cond, value(x, *args, **kw), out)
+            out = chosen if chosen.dtype == out.dtype else chosen.astype(out.dtype)
         elif np.any(cond):
             at = cond if x.ndim else ...
             out[at] = value(x[at], *args, **kw)
@@ -148,10 +149,12 @@ def np_clip(
     max: Any = None,
 ) -> Any:
     low, high = a_min if min is None else min, a_max if max is None else max
-    a, low, high = as_operand(a), as_operand(low), as_operand(high)
-    if np.result_type(a).kind in "iu":
+    a, low, high = as_value(a), as_operand(low), as_operand(high)
+    if np.result_type(a).kind in "iub":
+        dtype = np.result_type(*(v for v in (a, low, high) if v is not None))
         a = a if low is None else np.maximum(a, low)
-        return _into(out, a if high is None else np.minimum(a, high))
+        a = a if high is None else np.minimum(a, high)
+        return _into(out, a if a.dtype == dtype else a.astype(dtype))
     low, high = -np.inf if low is None else low, np.inf if high is None else high
     return _into(out, bounded(a, low, high))
 
@@ -293,7 +296,14 @@ def np_sort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
     a, axis = _flat_if_none(a, axis)
-    at = sorting_order(a, axis=axis)
+    return _reordered(a, sorting_order, axis, {})
+
+
+def _reordered(a: Any, order: Opaque, axis: int, params: dict[str, Any]) -> Any:
+    """The entries in an order along an axis, which lie in memory as those of NumPy do."""
+    if a.ndim > 1 and getattr(getattr(memory_of(a), "flags", None), "fnc", False):
+        return np.transpose(_reordered(np.transpose(a), order, a.ndim - 1 - axis, params))
+    at = order(a, axis=axis, **params)
     key = along_axis(at, a.shape, axis)
     return index(a, key) if isinstance(at, TracedArray) else getitem(a, index=key)
 
@@ -309,7 +319,22 @@ def np_partition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
     a, axis = _flat_if_none(a, axis)
-    return np.take_along_axis(a, np.argpartition(a, kth, axis), axis)
+    return _reordered(a, partitioning_order, axis, {"kth": kth})
+
+
+def _partition_order(x: Any, kth: Any, axis: int) -> Any:
+    """Where the entries of the partitioned array come from; that of argpartition is another."""
+    at = np.empty(x.shape, np.intp)
+    parted = np.partition(x, kth, axis).argsort(axis, "stable")
+    np.put_along_axis(at, parted, x.argsort(axis, "stable"), axis)
+    return at
+
+
+partitioning_order = Opaque(
+    _partition_order,
+    batch=lambda args, mine, kth, axis: partitioning_order(args[0], kth=kth, axis=axis + 1),
+    name="partition",
+)
 
 
 # --- where a derivative is not unique, or not finite ---------------------------------------------

@@ -198,12 +198,24 @@ def _named(
 
 def required_arguments(f: Callable[..., Any]) -> int:
     """How many arguments without a default a function has."""
+    known = _by_position(f)
+    return -1 if known is None else sum(p.default is p.empty for p in known)
+
+
+def second_argument(f: Callable[..., Any]) -> str | None:
+    """The name of the second argument of a function, also of one that has a default."""
+    known = _by_position(f) or []
+    return known[1].name if len(known) > 1 else None
+
+
+def _by_position(f: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """The arguments that are given by position."""
     try:
         known = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        return -1
+        return None
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in kinds and p.default is p.empty for p in known)
+    return [p for p in known if p.kind in kinds]
 
 
 def _run(target: str) -> Any:

@@ -24,7 +24,7 @@ from .creation import (
     zeros_like,
 )
 from .face import TensorFace, operand, unwrap, wrap
-from .history import borrowed
+from .hooks import borrowed
 
 __all__ = [
     "Tensor",

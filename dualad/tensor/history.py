@@ -19,38 +19,10 @@ from ..engine.visible import is_functional
 from ..errors import ArgumentError, LevelError, NotDifferentiableError, ShapeError
 from ..transforms.custom import stop_gradient
 from .face import State, unwrap, wrap
+from .hooks import RemovableHandle, borrowed, checked
 from .view import DetachedView, is_recorded, node_of
 
-__all__ = ["History", "RemovableHandle"]
-
-
-class RemovableHandle:
-    """What `register_hook` gives: `remove()`, or the end of a `with` block, takes it off again."""
-
-    def __init__(self, node: Node, hook: Callable[..., Any]):
-        self._node, self._hook = node, hook
-
-    def remove(self) -> None:
-        """Take the hook off."""
-        self._node.hooks = [h for h in self._node.hooks or () if h is not self._hook]
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
-
-
-class _AfterAccumulation(RemovableHandle):
-    """The handle of a hook of a leaf, which runs after its .grad has changed."""
-
-    def __init__(self, leaf: Any, hook: Callable[..., Any]):
-        leaf._after = [*getattr(leaf, "_after", ()), hook]
-        self._leaf, self._hook = leaf, hook
-
-    def remove(self) -> None:
-        """Take the hook off."""
-        self._leaf._after = [h for h in self._leaf._after if h is not self._hook]
+__all__ = ["History"]
 
 
 class History(State):
@@ -220,10 +192,9 @@ class History(State):
             if out is None:
                 # It may have written to what it was given.
                 return ct if given._value is shown else unwrap(given)
-            return _checked_hook(hook, out, ct)
+            return checked(hook, out, ct)
 
-        node.hooks = [*(node.hooks or ()), call]
-        return RemovableHandle(node, call)
+        return RemovableHandle(node.hooked(), "of_value", call)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call hook with this leaf each time backward has added to its .grad."""
@@ -232,7 +203,9 @@ class History(State):
                 "post accumulate grad hooks can be registered on leaf tensors that require grad "
                 "only: on others use register_hook"
             )
-        return _AfterAccumulation(self, hook)
+        if not hasattr(self, "_after"):
+            self._after: list[Callable[[Any], Any]] = []
+        return RemovableHandle(self, "_after", hook)
 
     # --- leaving the history -------------------------------------------------------------------
 
@@ -265,33 +238,6 @@ class History(State):
         value = raw(unwrap(new))
         self._value, self._view = value if node is None else graph_value(value, node), None
         self._clock += 1
-
-
-def borrowed(value: Any) -> Any:
-    """An array of the engine as a tensor may hold it: to write to it in place is to copy it."""
-    if not isinstance(value, np.ndarray):
-        return value
-    shown = value.view()
-    shown.flags.writeable = False
-    return shown
-
-
-def _checked_hook(hook: Any, out: Any, ct: Any) -> Any:
-    name = getattr(hook, "__name__", hook)
-    if not isinstance(out, State):
-        raise ArgumentError(
-            f"expected a Tensor or None, but hook {name!r} returned {type(out).__name__!r}"
-        )
-    value = unwrap(out)
-    if value.shape != ct.shape:
-        raise ShapeError(
-            f"hook {name!r} has changed the size of the gradient from {ct.shape} to {value.shape}"
-        )
-    if value.dtype != ct.dtype:
-        raise ShapeError(
-            f"hook {name!r} has changed the type of the gradient from {ct.dtype} to {value.dtype}"
-        )
-    return value
 
 
 def _under_duals(f: Callable[[Any], Any], value: Any) -> Any:

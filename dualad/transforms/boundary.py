@@ -42,10 +42,11 @@ class Input:
     def __init__(self, x: Any, name: str):
         self.name = name
         if type(x) is np.ndarray and x.dtype is F64:  # what most are
-            self.face, self.kind, self.value = None, np.ndarray, x
+            self.face, self.value = None, x
+            self.kind: type = np.ndarray
             return
         self.face = face_of(x)
-        self.kind = type(x)
+        self.kind = type(x) if not isinstance(x, TracedArray) else x.type_given()
         value = self.face.unwrap(x) if self.face is not None else as_value(x, name)
         if isinstance(value, TracedArray):
             value = value.primal if isinstance(value, Buffer) else frozen(value)
@@ -86,6 +87,8 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     if isinstance(value, Buffer):
         value = value.primal
     if isinstance(value, TracedArray):
+        if value.ends and not issubclass(kind, TracedArray):
+            return value.as_number(kind)
         return value.primal.array if type(value) is Duck else frozen(value)
     if kind is float or kind is complex:
         return kind(value)
@@ -99,10 +102,10 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if type(value) is not np.ndarray:
         return value
     if not value.flags.writeable:
-        return value.copy()
+        return value.copy("K")
     for g in given:
         if type(g) is not np.float64 and np.may_share_memory(value, g):
-            return value.copy()
+            return value.copy("K")
     return value
 
 

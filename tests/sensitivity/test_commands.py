@@ -316,6 +316,23 @@ def test_several_outputs_and_the_data_of_the_file(capsys):
     refused(capsys, "fitted to one of them", "sens", "fit", "model.py:curve")
 
 
+def test_an_x_with_a_default_is_the_column_of_that_name(capsys):
+    dose = np.array([0.0, 1.0, 2.0, 3.0])
+    written("d.csv", "u,dose,y", [dose**2, dose, 2.0 * dose + 1.0])
+    text = "params = {'m': 1.0, 'c': 0.0}\n"
+    text += "def model(p, dose=0.5, noise=0.0): return p.m * dose + p.c + noise\n"
+    Path("line.py").write_text(text)
+    given = ["sens", "fit", "line.py", "--data", "d.csv", "--outputs", "y"]
+    for options in ([], ["--x", "dose"]):
+        m, c = rows(capsys, *given, *options)
+        assert float(m["value"]) == pytest.approx(2.0)
+        assert float(c["value"]) == pytest.approx(1.0)
+    # where there is no such column it is no x, and the model one of its parameters alone
+    Path("line.py").write_text(text.replace("dose", "amount"))
+    written("d.csv", "y,z", [dose, dose])
+    refused(capsys, "its second argument", "sens", "fit", "line.py", "--data", "d.csv")
+
+
 def test_the_data_of_a_file_may_be_a_file_beside_it(capsys, monkeypatch):
     x = np.array([0.0, 1.0, 2.0])
     written("seen.csv", "x,y", [x, 3.0 * x + 1.0])

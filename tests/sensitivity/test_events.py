@@ -472,3 +472,53 @@ def test_an_event_that_never_happens_has_empty_summaries():
     assert [row[1] for row in times.ranking().rows] == ["k"]
     with pytest.raises(ds.SensitivityError, match="nothing to draw"):
         times.plot.bar()
+
+
+# --- sliding modes -------------------------------------------------------------------------------
+
+
+def relay(t, y, p):
+    return [np.where(y[0] > 0, -p["k"], 2 * p["k"])]
+
+
+def at_zero(t, y, p):
+    return y[0]
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "RK45", "DOP853", "LSODA"])
+def test_a_solution_that_is_held_is_an_error_with_event_time_and_remedy(method):
+    with pytest.raises(ds.EventError, match=r"'at_zero' cannot be passed at t = 1.*tanh"):
+        ds.ode(relay, [1.0], {"k": 1.0}, (0.0, 5.0), events=[at_zero], method=method)
+
+
+def test_a_sliding_surface_of_position_and_speed():
+    def rhs(t, y, p):
+        return [y[1], -p["k"] * np.sign(y[0] + 2 * y[1]) - 0.1 * y[0]]
+
+    def surface(t, y, p):
+        return y[0] + 2 * y[1]
+
+    with pytest.raises(ds.EventError, match=r"'surface' cannot be passed at t = 0\.9029"):
+        ds.ode(rhs, [1.0, 0.5], {"k": 1.0}, (0.0, 5.0), events=[surface])
+
+
+def test_a_terminal_event_ends_where_the_solution_would_be_held():
+    events = [ds.Event(at_zero, terminal=True)]
+    r = ds.ode(relay, [1.0], {"k": 2.0}, (0.0, 5.0), events=events)
+    assert r.t[-1] == pytest.approx(0.5)
+    assert r.events["at_zero"].jacobian.ravel() == pytest.approx([-0.25])  # T = 1 / k
+
+
+def test_a_jump_that_lets_the_solution_through_is_none():
+    def rhs(t, y, p):
+        return [np.where(y[0] > 0, -p["k"], -2 * p["k"])]
+
+    r = ds.ode(rhs, [1.0], {"k": 1.0}, (0.0, 2.0), events=[at_zero])
+    assert r.y[-1] == pytest.approx([-2.0])
+    assert r.S[-1].ravel() == pytest.approx([-4.0])  # y = -2 k (2 - 1 / k)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "LSODA"])
+def test_chattering_that_nobody_declared_ends(method):
+    with pytest.raises(ds.ModelError, match=r"next to no time.*declare it.*sliding"):
+        ds.ode(relay, [1.0], {"k": 1.0}, (0.0, 5.0), method=method)

@@ -31,7 +31,7 @@ API = {
         [
             "PyTuple_New", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyMem_RawMalloc",
             "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_NoMemory",
-            "PyArray_Empty", "PyArray_Scalar",
+            "PyArray_Empty", "PyArray_Scalar", "PyFloat_FromDouble",
         ]
     )
 }  # fmt: skip

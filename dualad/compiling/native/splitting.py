@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...engine.primitive import PRIMITIVES
 from ...engine.staged import Guard, Operation, Variable
 from ...engine.tree import LEAF_TREE
 from ..loop import Loop
-from ..numpy_source import Failed, NumpySource
+from ..numpy_source import SHOWN, Failed, NumpySource
 from ..program import Output, Program, variables_of
 from .forms import VIEWS, is_native
 from .slopes import with_slopes
@@ -29,8 +31,10 @@ def split(program: Program) -> Callable[..., Any] | None:
     program = with_slopes(program)
     native = {id(s) for s in program.steps if is_native(s)}
     program = _without_settled(program, native)
-    if len(native) == len(program.steps) and _is_whole(program):
-        return function_of(program) if program.steps else None
+    if len(native) == len(program.steps):
+        turned = _turned(program)
+        if _is_whole(turned):
+            return function_of(turned) if program.steps else None
     _leave_views(program, native)
     stages = _stages(program, native)
     if not any(_pays(kernel) for kernel, _ in stages):
@@ -52,11 +56,29 @@ def _without_settled(program: Program, native: set[int]) -> Program:
     return program.with_steps(steps)
 
 
+def _turned(program: Program) -> Program:
+    """With the transposes of results in Fortran's order, as kernels write in that of C."""
+    steps, outputs = list(program.steps), list(program.outputs)
+    for k, o in enumerate(outputs):
+        v = o.value
+        if type(v) is Variable and len(v.shape) > 1 and v.axes == tuple(range(len(v.shape)))[::-1]:
+            t = v.another()
+            t.shape, t.axes, t.contiguous = v.shape[::-1], None, True
+            transpose = PRIMITIVES["transpose"]
+            steps.append(Operation(transpose, (v,), {"axes": v.axes}, (t,), True, True, (v,)))
+            outputs[k] = replace(o, value=t, turned=True)
+    return replace(program, steps=tuple(steps), outputs=tuple(outputs))
+
+
 def _is_whole(program: Program) -> bool:
     """Whether every result is computed anew, so that a kernel can hand it out."""
     inputs = set(program.inputs)
     return not program.writes and all(
-        type(o.value) is Variable and not o.is_view and o.value not in inputs
+        type(o.value) is Variable
+        and not o.is_view
+        and o.value not in inputs
+        and o.kind in (None, float)
+        and o.value.axes is None
         for o in program.outputs
     )
 
@@ -70,8 +92,13 @@ def _pays(steps: list[Any]) -> bool:
 
 
 def _leave_views(program: Program, native: set[int]) -> None:
-    """A view that NumPy reads is NumPy's: a kernel would have to copy it."""
+    """A view that NumPy reads is NumPy's: a kernel would have to copy it.
+
+    So is one that is a result in another order than C, which kernels do not write.
+    """
     handed = {o.value for o in program.outputs if o.is_view} | {v for _, v in program.writes}
+    outputs = [o.value for o in program.outputs if type(o.value) is Variable]
+    handed.update([v for v in outputs if v.axes is not None])
     for s in reversed(program.steps):
         is_view = type(s) is Operation and s.primitive.name in VIEWS
         if is_view and any(r in handed for r in s.results):
@@ -163,9 +190,12 @@ class Mixed:
         for k, o in enumerate(self.program.outputs):
             if type(o.value) is Variable:
                 leaves.append(self._leaf(o, shown))
+            elif o.kind is not None:
+                self.parts[f"c{k}"] = o.value
+                leaves.append(f"{SHOWN[o.kind]}(c{k})")
             else:
                 self.parts[f"c{k}"] = o.value
-                leaves.append(f"c{k}.copy()" if isinstance(o.value, np.ndarray) else f"c{k}")
+                leaves.append(f"c{k}.copy('K')" if isinstance(o.value, np.ndarray) else f"c{k}")
         self.lines.append(f"return ({''.join(f'{x}, ' for x in leaves)})")
 
     def _leaf(self, o: Output, shown: set[Variable]) -> str:
@@ -174,7 +204,13 @@ class Mixed:
         shared = bool(roots & {*self.program.inputs, *shown}) or self._is_spread(roots)
         shown |= roots
         name = self.names[o.value]
-        return f"{name}.copy()" if o.value.is_array and shared and not o.is_view else name
+        if o.kind is not None:
+            return f"{SHOWN[o.kind]}({name})"
+        if not o.value.is_array or o.is_view:
+            return name
+        if o.value.axes is not None and not shared:
+            return f"laid({name}, {o.value.axes})"
+        return f"{name}.copy({'' if o.value.axes is None else repr('K')})" if shared else name
 
     def _roots(self, v: Variable) -> set[Variable]:
         made = {r: s for s in self.program.operations for r in s.results}
@@ -194,9 +230,14 @@ class Mixed:
         """The function."""
         inputs = ", ".join(f"x{k}" for k in range(len(self.program.inputs)))
         text = "\n    ".join([f"def program({inputs}):", *self.lines])
-        scope: dict[str, Any] = {**self.parts, "Failed": Failed}
+        scope: dict[str, Any] = {**self.parts, "Failed": Failed, "np": np, "laid": laid}
         exec(compile(text, "<program>", "exec"), scope)
         return scope["program"]
+
+
+def laid(a: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """An array that lies in memory with its axes in this order."""
+    return np.ascontiguousarray(a.transpose(axes)).transpose(np.argsort(axes))
 
 
 def _joined(parts: list[tuple[list[Any], bool]]) -> list[tuple[list[Any], bool]]:

@@ -15,7 +15,7 @@ from llvmlite import ir
 from ...engine.memory import POOL
 from ...engine.staged import Variable
 from ..numpy_source import Failed
-from ..program import Program
+from ..program import Output, Program
 from . import python
 from .emitter import F64, INT, POINTER, Callee, integer, kind_of
 from .forms import operations_of
@@ -145,14 +145,16 @@ class Wrapper:
         self.result = self._call("PyTuple_New", POINTER, integer(len(self.program.outputs)))
         none = ir.Constant(POINTER, None)
         self._demand(b.icmp_unsigned("!=", self.result, none), empty)
-        outputs = [self._room(k, o.value, failed) for k, o in enumerate(self.program.outputs)]
+        outputs = [self._room(k, o, failed) for k, o in enumerate(self.program.outputs)]
         held, rooms = self._temporaries(failed)
         code = self._run([*values, *self._constants(), *outputs, *rooms])
         if held is not None:
             self._give(held)
         self._answer(code)
         for k, o in enumerate(self.program.outputs):
-            if not o.value.is_array:
+            if o.kind is float:
+                self._python_float(k, o.value, outputs[k], failed)
+            elif not o.value.is_array:
                 self._boxed(k, o.value, outputs[k], failed)
         b.ret(self.result)
         self._endings(slow, failed, empty)
@@ -199,23 +201,25 @@ class Wrapper:
     def _constants(self) -> list[Any]:
         return [self._entry(python.COUNT + k) for k in range(len(self.kernel.constants))]
 
-    def _room(self, k: int, v: Variable, failed: Any) -> Any:
+    def _room(self, k: int, o: Output, failed: Any) -> Any:
         """Memory for a result: that of a new array, or a place for a number."""
-        b = self.b
+        b, v = self.b, o.value
         if not v.is_array:
             return self._local(kind_of(v.dtype) if v.dtype.kind != "b" else ir.IntType(8))
-        made = self._lent(v) if v.dtype == F64 and v.size >= LENT else self._empty(v)
+        lent = v.dtype == F64 and v.size >= LENT and not o.turned
+        made = self._lent(v) if lent else self._empty(v, o.turned)
         self._demand(b.icmp_unsigned("!=", made, ir.Constant(POINTER, None)), failed)
         b.store(made, self._at(self.result, python.TUPLE + 8 * k))
         return self._word(made, python.OBJECT)
 
-    def _empty(self, v: Variable) -> Any:
-        """A new array of NumPy's."""
+    def _empty(self, v: Variable, turned: bool) -> Any:
+        """A new array of NumPy's; turned: of the transpose, in Fortran's order."""
         descriptor = self._object(v.dtype)
         self._call("Py_IncRef", ir.VoidType(), descriptor)
         return self._call(
-            "PyArray_Empty", POINTER, ir.Constant(INT32, len(v.shape)), self._dims(v.shape),
-            descriptor, ir.Constant(INT32, 0),
+            "PyArray_Empty", POINTER, ir.Constant(INT32, len(v.shape)),
+            self._dims(v.shape[::-1] if turned else v.shape),
+            descriptor, ir.Constant(INT32, int(turned)),
         )  # fmt: skip
 
     def _lent(self, v: Variable) -> Any:
@@ -323,6 +327,15 @@ class Wrapper:
         none = ir.Constant(POINTER, None)
         made = self._call("PyArray_Scalar", POINTER, place, self._object(v.dtype), none)
         self._demand(self.b.icmp_unsigned("!=", made, none), failed)
+        self.b.store(made, self._at(self.result, python.TUPLE + 8 * k))
+
+    def _python_float(self, k: int, v: Variable, place: Any, failed: Any) -> None:
+        """A result that is a float of Python."""
+        number = self._number(place, v.dtype)
+        if v.dtype.itemsize < 8:
+            number = self.b.fpext(number, ir.DoubleType())
+        made = self._call("PyFloat_FromDouble", POINTER, number)
+        self._demand(self.b.icmp_unsigned("!=", made, ir.Constant(POINTER, None)), failed)
         self.b.store(made, self._at(self.result, python.TUPLE + 8 * k))
 
     def _endings(self, slow: Any, failed: Any, empty: Any) -> None:

@@ -32,6 +32,8 @@ def reshape_once(operation: Operation, made: Made) -> Operation | Known | None:
     inner = _maker(x, made, "reshape")
     if inner is None or type(inner.operands[0]) is not Variable:
         return None
+    if not inner.operands[0].contiguous:
+        return None  # the first one brings the entries into order
     return operation._replace(operands=inner.operands, aliases=inner.operands)
 
 

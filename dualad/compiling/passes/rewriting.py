@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...engine.staged import Guard, Operation, Variable
@@ -104,7 +105,7 @@ def outputs_by(program: Program, same: dict[Variable, Any]) -> tuple[Output, ...
     """The outputs under other names."""
     return tuple(
         [
-            Output(same.get(o.value, o.value), o.is_view) if type(o.value) is Variable else o
+            replace(o, value=same.get(o.value, o.value)) if type(o.value) is Variable else o
             for o in program.outputs
         ]
     )

@@ -27,12 +27,14 @@ class Data:
         seen: the observations by output, NaN where there was none.
         sigma: their standard deviations by output, where they are known.
         name: where they come from.
+        columns: the names of all columns there.
     """
 
     x: dict[str, np.ndarray]
     seen: dict[str, np.ndarray]
     sigma: dict[str, np.ndarray] | None
     name: str
+    columns: tuple[str, ...] = ()
 
 
 def data_of(model: ModelFile, args: argparse.Namespace, given: str) -> Data:
@@ -41,7 +43,8 @@ def data_of(model: ModelFile, args: argparse.Namespace, given: str) -> Data:
     Args:
         model: what the file defines.
         args: the options.
-        given: "t" for a model over time, "x" for model(p, x), "" for model(p).
+        given: "t" for a model over time, "x" for model(p, x) or another name of that argument,
+            "" for model(p).
     """
     columns, name = _columns(model, args)
     x = _chosen(columns, args.x if given else [], given, name)
@@ -60,7 +63,7 @@ def data_of(model: ModelFile, args: argparse.Namespace, given: str) -> Data:
     if known and len(known) < len(seen):
         lacking = ", ".join(f"u_{n}" for n in seen if n not in known)
         raise SensitivityError(f"{name} has standard deviations of some outputs: add {lacking}")
-    return Data(x, seen, known or None, name)
+    return Data(x, seen, known or None, name, tuple(columns))
 
 
 def _columns(model: ModelFile, args: argparse.Namespace) -> tuple[dict[str, np.ndarray], str]:
@@ -86,7 +89,7 @@ def _chosen(
 ) -> dict[str, np.ndarray]:
     """The columns that the model is given: those of --x, or t, or the first."""
     if names is None:
-        usual = TIME_NAMES if given == "t" else ("x",)
+        usual = TIME_NAMES if given == "t" else (given,)
         names = [next((n for n in usual if n in columns), next(iter(columns)))]
         if given == "t" and names[0] not in TIME_NAMES:
             raise SensitivityError(f"{where} has no column t: name the one with the times, --x")

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit, and print the estimates."""
     model = load(args.model, {2: "model"})
     picture = checked_paths(args)
-    asked = question(posed(model, args), lambda given: data_of(model, args, given))
+    asked = question(posed(model, args), lambda given: data_of(model, args, given), args.x)
     if picture is not None and asked.finer is None:
         raise SensitivityError("a picture of a fit is drawn over t or one x: this model has none")
     with said_warnings():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..errors import SensitivityError
 from ..functions.function import function
 from ..functions.function_model import is_result
 from ..integration.ode import ode
-from ..model_file import required_arguments
+from ..model_file import required_arguments, second_argument
 from ..parameters.parameters import ModelParameters
 from ..results.time_sensitivities import TimeSensitivities
 from .data import Data
@@ -44,17 +44,20 @@ class Question:
     finer: tuple[Callable[..., Any], Any, np.ndarray] | None
 
 
-def question(problem: Problem, data_of: Callable[[str], Data]) -> Question:
+def question(
+    problem: Problem, data_of: Callable[[str], Data], names: Sequence[str] | None = None
+) -> Question:
     """What is to be fitted.
 
     Args:
         problem: of the model file.
         data_of: gives the data for a model over "t", one of "x", or one of neither, "".
+        names: the columns that are x, where they are given.
     """
     if problem.analysis is ode:
         return _over_time(problem, data_of("t"))
     if problem.analysis is function:
-        return _of_function(problem, data_of)
+        return _of_function(problem, data_of, names)
     raise SensitivityError(
         f"fit is for rhs(t, y, p), model(p, x) or model(p), and this model is one for "
         f"{problem.analysis.__name__}: let model(p) return what {problem.analysis.__name__} gives"
@@ -91,10 +94,25 @@ class Course:
         return result.replace(t=result.t[self.at], y=result.y[self.at], S=result.S[self.at])
 
 
-def _of_function(problem: Problem, data_of: Callable[[str], Data]) -> Question:
+def _x_name(
+    model: Callable[..., Any], data_of: Callable[[str], Data], names: Sequence[str] | None
+) -> str:
+    """What the x of a model is called; "" for model(p).
+
+    One with a default, model(p, x=grid), is given where the data have a column of that name.
+    """
+    if required_arguments(model) == 2:
+        return "x"
+    second = second_argument(model)
+    return second if second and (names or second in data_of("").columns) else ""
+
+
+def _of_function(
+    problem: Problem, data_of: Callable[[str], Data], names: Sequence[str] | None
+) -> Question:
     model = problem.arguments["model"]
-    with_x = required_arguments(model) == 2
-    data = data_of("x" if with_x else "")
+    name = _x_name(model, data_of, names)
+    with_x, data = name != "", data_of(name)
     x = _x_of(data.x) if with_x else None
     args = (x,) if with_x else ()
     returned = model(ModelParameters(dict(problem.parameters)), *args)
@@ -102,7 +120,8 @@ def _of_function(problem: Problem, data_of: Callable[[str], Data]) -> Question:
     if not named and len(data.seen) > 1:
         raise SensitivityError(
             f"{data.name} has observations of {', '.join(data.seen)}; a model that returns one "
-            f"array is fitted to one of them: --outputs NAME, or return a mapping of these names"
+            f"array is fitted to one of them: --outputs NAME, or return a mapping of these names; "
+            f"a column that the model is to be given is its second argument, model(p, x)"
         )
     seen = data.seen if named else next(iter(data.seen.values()))
     sigma = data.sigma if named or data.sigma is None else next(iter(data.sigma.values()))

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import EventError
 from ..extras import extra
 from ..parameters.parameters import ModelParameters
-from .events import Event
+from .events import Event, sliding
 from .model import sealed
 from .pushing import derivative, pushed
 from .step import Step
@@ -137,6 +137,10 @@ class Crossings:
         points = self.points(i, step, after, rate)
         turning = self.turning(i, step, after, rate)
         if turning is not None:
+            y = step.z(turning)[: self.system.n]
+            if self.held(i, turning, y, step.t1 - step.t0) is not None:
+                return turning, -self.signs[i]
+        if turning is not None:
             value = self.value(i, turning, step.z(turning))
             points = sorted([*points, (turning, value)], key=lambda point: abs(point[0] - after))
         sign, direction, left = self.signs[i], self.events[i][1].direction, after
@@ -186,8 +190,49 @@ class Crossings:
         z = step.z(t)
         y = z[: self.system.n]
         if abs(self.value(i, t, z)) <= self.size(i, t, y, self.system.flow(t, y))[0]:
-            raise EventError(self.touched(i, t))
+            if not self.require_passage(i, t, y, step.t1 - step.t0):
+                raise EventError(self.touched(i, t))
         return t
+
+    def held(
+        self, i: int, t: float, y: np.ndarray, ahead: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """The slopes before and beyond g = 0 where both point at it, near (t, y); else None.
+
+        Args:
+            i: the event.
+            t, y: a time and states near to where g is zero.
+            ahead: the sign of the direction of the integration.
+        """
+        slope = self.system.flow(t, y)
+        value, rate = self.value(i, t, y), self.rate(i, t, y, slope)
+        noise = self.size(i, t, y, slope)[0]
+        if not (rate and self.signs[i]) or abs(value) > 16 * noise:
+            return None
+        width = (2 * abs(value) + 4 * noise) / abs(rate)
+        found: dict[int, np.ndarray] = {}
+        for way in (-width * slope, width * slope):
+            side = int(np.sign(self.value(i, t, y + way)))
+            near, far = (self.system.flow(t, y + k * way) for k in (1, 2))
+            moves = self.rate(i, t, y + way, near) * np.sign(ahead)
+            if moves * side < -1e-3 * self.size(i, t, y + way, near)[1]:
+                found[side] = 2 * near - far
+        if set(found) != {-1, 1}:
+            return None
+        return found[self.signs[i]], found[-self.signs[i]]
+
+    def require_passage(self, i: int, t: float, y: np.ndarray, ahead: float) -> bool:
+        """Whether the solution is held at g = 0, where the event moves it away or ends it.
+
+        Raises:
+            EventError: it is held, and nothing does so: it stays there.
+        """
+        if self.held(i, t, y, ahead) is None:
+            return False
+        name, event = self.events[i]
+        if not event.terminal and event.update is None:
+            raise EventError(sliding(name, t))
+        return True
 
     def touched(self, i: int, t: float) -> str:
         return (
@@ -209,6 +254,9 @@ class Crossings:
             width /= 2
             inner = left + width
         else:
+            y = step.z(left)[: self.system.n]
+            if self.require_passage(i, left, y, step.t1 - step.t0):
+                return left
             raise EventError(self.touched(i, left))
         far = right if inner == left else min(left + 2 * width, right, key=lambda t: abs(t - left))
         if g(inner) * g(far) > 0:

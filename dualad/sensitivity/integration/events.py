@@ -22,7 +22,7 @@ from ..errors import EventError, SensitivityError
 from ..parameters.parameters import Parameters
 from ..results.sensitivities import Sensitivities
 
-__all__ = ["Event", "EventTimes", "Firing", "named"]
+__all__ = ["Event", "EventTimes", "Firing", "named", "require_no_zeno", "sliding"]
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,8 @@ def require_no_zeno(name: str, times: Sequence[float], t1: float, span: float) -
     tiny = 64 * np.spacing(max(abs(last), span))
     if gaps.size >= 3 and gaps[-3:].max() <= tiny:
         raise EventError(pile(name, len(times), last))
+    if gaps.size >= CHATTER and gaps[-CHATTER:].sum() <= 1e-6 * span:
+        raise EventError(sliding(name, last))
     if gaps.size < 6 or not gaps[-1] < 1e-3 * gaps.max():
         return
     ratios = gaps[-5:] / gaps[-6:-1]
@@ -175,6 +177,21 @@ def require_no_zeno(name: str, times: Sequence[float], t1: float, span: float) -
         limit = last + np.sign(t1 - times[0]) * gaps[-1] * r / (1 - r)
         if (limit - last) * (t1 - limit) > 0:
             raise EventError(pile(name, len(times), limit))
+
+
+#: So many times in next to no time, and an event would go on like that.
+CHATTER = 16
+
+
+def sliding(name: str, t: float) -> str:
+    """What is said where a solution cannot leave the surface of an event."""
+    return (
+        f"event {name!r} cannot be passed at t = {t:.9g}: the right-hand side pushes back from "
+        f"both sides to where it is zero, so that the solution slides along there (or chatters, "
+        f"in steps that vanish). Write the equations of the sliding motion into rhs, from an "
+        f"event with an update or a terminal one on; or make the jump steep and smooth, as "
+        f"np.tanh(g / width) does"
+    )
 
 
 def pile(name: str, count: int, t: float) -> str:

@@ -98,10 +98,12 @@ class Integration:
         while solver.status == "running":
             t0, z0 = solver.t, solver.y
             if self.method.steps >= self.max_steps:
+                self.require_passage(t0, z0)
                 self.fail(f"max_steps = {self.max_steps} steps were taken")
                 return None
             message = solver.step()
             if solver.status == "failed":
+                self.require_passage(t0, z0)
                 self.fail(str(message))
                 return None
             if solver.t == t0:
@@ -111,7 +113,17 @@ class Integration:
             outcome = self.through(step, solver.y)
             if outcome is not None:
                 return outcome
+            if self.switches is not None and self.switches.chatters:
+                self.fail("it jumps again and again in next to no time")
+                return None
         return None
+
+    def require_passage(self, t: float, z: np.ndarray) -> None:
+        """An error that says so where no step is taken because an event holds the solution."""
+        for i in range(len(self.crossings.events)):
+            if self.crossings.active(i):
+                ahead = self.span[1] - self.span[0]
+                self.crossings.require_passage(i, t, z[: self.system.n], ahead)
 
     def fail(self, message: str) -> None:
         self.out.success, self.out.message = False, message

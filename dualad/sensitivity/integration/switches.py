@@ -8,6 +8,7 @@ differ, something switched between them.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,10 @@ __all__ = ["Decision", "Switch", "Switches"]
 
 #: How many switches are located; a model that switches all the time would cost too much.
 LOCATED = 20
+#: So many in next to no time, and there would be no end of them.
+CHATTER = 64
+#: More jumps than these may be one at which the solution is held.
+MANY = 4
 
 
 @dataclass(frozen=True)
@@ -227,6 +232,8 @@ class Switches:
         self.system, self.model, self.span = system, system.model, span
         self.found: list[Switch] = []
         self.more = 0
+        #: when the latest decisions changed
+        self.latest: deque[float] = deque(maxlen=CHATTER)
         self.last: list[Decision] | None = None
         code = getattr(self.model.rhs, "__code__", None)
         self.source = getattr(code, "co_filename", None)
@@ -259,7 +266,15 @@ class Switches:
             self.locate(step, end, declared)
         self.last = now or self.last
 
+    @property
+    def chatters(self) -> bool:
+        """Whether the latest jumps lie so close that there would be no end of them."""
+        if len(self.latest) < CHATTER or not any(s.jump for s in self.found):
+            return False
+        return abs(self.latest[-1] - self.latest[0]) <= 1e-5 * abs(self.span[1] - self.span[0])
+
     def locate(self, step: Step, end: float, declared: list[float]) -> None:
+        self.latest.append(end)
         if len(self.found) >= LOCATED:
             self.more += 1
             return
@@ -306,6 +321,11 @@ class Switches:
                 f"what the time of the jump contributes: declare it, events=[Event(g)], with "
                 f"g(t, y, p) zero there"
             )
+            if len(jumps) + self.more > MANY:
+                out[-1] += (
+                    "; where it pushes the solution back to the jump from both sides (a sliding "
+                    "mode), write the equations of that motion, or make the jump steep and smooth"
+                )
         if kinks:
             out.append(
                 f"{self.model.name} has a kink under the solution at {self.times(kinks)}"

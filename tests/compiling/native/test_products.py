@@ -94,6 +94,7 @@ def test_a_program_is_one_kernel(monkeypatch):
     inner = np.zeros((30, 60))
     inner[:, ::2] = ones @ v
     wanted = (inner @ w.T, x.T @ inner, ones.T @ (x @ w)[:, ::2])
+    assert got[2].flags.f_contiguous  # the transpose of a product, as without the kernel
     for g, expected in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(g, expected)
 

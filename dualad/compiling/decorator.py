@@ -1,0 +1,82 @@
+"""`dualad.compile`: a function, or a decorator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+from ..errors import ArgumentError
+from .backends import checked
+from .compiled import Compiled
+
+__all__ = ["compile"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def compile(
+    function: F,
+    *,
+    static: Iterable[int | str] = ...,
+    max_paths: int = ...,
+    backend: str = ...,
+) -> Compiled: ...
+@overload
+def compile(
+    function: None = None,
+    *,
+    static: Iterable[int | str] = ...,
+    max_paths: int = ...,
+    backend: str = ...,
+) -> Callable[[Callable[..., Any]], Compiled]: ...
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    static: Iterable[int | str] = (),
+    max_paths: int = 32,
+    backend: str = "auto",
+) -> Any:
+    """A function that gives what `function` gives, run as a program.
+
+    The first call with arguments of some structure, shapes and dtypes runs the function and
+    writes its operations down; later calls run these. What Python decides by a value (a branch,
+    a loop that ends, an index) is checked in the program, and another path is traced where it is
+    decided otherwise. Works in any nesting with the transformations: `compile(grad(f))` compiles
+    the derivative program, and `grad(compile(f))` does so too.
+
+    Args:
+        function: a function of arrays, floats or nested containers, written in NumPy. It depends
+            on its arguments alone: what it reads beside them is remembered (module and closure
+            variables are compared at each call), and random draws or prints, where they are
+            noticed, leave the function as it is.
+        static: positions or names of arguments that are no values but decide the program. Numbers
+            of type int, strings and other objects that are no arrays always do.
+        max_paths: how many paths are kept for one kind of arguments.
+        backend: "numpy", "numba" (the extra `jit`), or "auto": numba where it is installed.
+
+    Returns:
+        A `Compiled` function, with `source()` and `clear()`.
+
+    Warns:
+        CompileWarning: once for a function that runs without a program, with the reason and the
+            line that it lies in.
+
+    >>> import numpy as np, dualad
+    >>> df = dualad.compile(dualad.grad(lambda x: np.sum(np.sin(x) ** 2)))
+    >>> df(np.zeros(2))
+    array([0., 0.])
+    """
+    options: dict[str, Any] = {
+        "static": frozenset([static] if isinstance(static, (int, str)) else static),
+        "max_paths": max_paths,
+        "backend": checked(backend),
+    }
+    if function is None:
+        return functools.partial(Compiled, **options)
+    if not callable(function):
+        raise ArgumentError(f"compile takes a function, got {type(function).__name__}")
+    return function if isinstance(function, Compiled) else Compiled(function, **options)

@@ -1,0 +1,242 @@
+"""What a function reads beside its arguments, found by following what its code names."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import random
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..engine.traced import TracedArray
+
+__all__ = ["MISSING", "PARTS", "ROOT", "Following", "contents", "entries"]
+
+#: How deep functions, objects and containers are followed, and how long containers are compared.
+DEPTH, LONG = 12, 10_000
+ROOT = __name__.partition(".")[0]
+#: Packages whose functions and objects depend on nothing that changes.
+FIXED = frozenset({ROOT, "numpy", "scipy", "numba", *sys.stdlib_module_names} - {"__main__"})
+#: Where objects of this package that are made of functions keep them.
+PARTS = ("f", "func", "function", "fun", "__wrapped__", "fn", "_rule", "args", "kwargs")
+#: Libraries whose functions keep no state for their callers.
+LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator", "itertools")
+ATOMS = (int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, type(None), TracedArray)
+CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
+RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+SLOT = types.MemberDescriptorType
+
+
+class Following:
+    """Variables of closures, modules and classes, attributes and entries that the code names."""
+
+    def __init__(
+        self,
+        *functions: Callable[..., Any],
+        given: Iterable[Any] = (),
+        names: Iterable[str] = (),
+    ):
+        self._cells: list[tuple[Any, Any, str]] = []
+        self._items: list[tuple[Any, str, Any]] = []
+        self._slots: list[tuple[Any, str, Any]] = []
+        self._contents: list[tuple[Any, list, str]] = []
+        #: how many attributes an object has
+        self._sizes: list[tuple[dict, int, str]] = []
+        self._compared: list[tuple[np.ndarray, Any, str]] = []
+        self._arrays: dict[int, tuple[np.ndarray, str]] = {}
+        #: something was not followed: it lies too deep, or is of no known kind
+        self.too_deep = False
+        #: sources of random numbers, and iterators
+        self.sources: list[Any] = []
+        #: the names that the code looks up
+        self.names: set[str] = set(names)
+        self._objects: list[tuple[Any, int]] = []
+        self._codes: list[types.CodeType] = []
+        self._seen: dict[int, Any] = {}
+        self._done: set[tuple[int, str]] = set()
+        for f in functions:
+            self._follow(f, DEPTH, "")
+        for x in given:
+            self._follow(x, DEPTH, type(x).__name__)
+        known = -1
+        while known != len(self._done) + len(self._objects) + len(self.names):
+            known = len(self._done) + len(self._objects) + len(self.names)
+            for x, depth in list(self._objects):
+                self._attributes(x, depth)
+        self._seen.clear()
+        self._objects.clear()
+
+    # --- following ----------------------------------------------------------------------------
+
+    def _follow(self, x: Any, depth: int, name: str) -> None:
+        if id(x) in self._seen or isinstance(x, ATOMS):
+            return
+        if depth == 0:
+            self.too_deep = True
+            return
+        self._seen[id(x)] = x
+        if isinstance(x, np.ndarray):
+            if x.flags.writeable or x.base is not None:
+                self._arrays[id(x)] = (x, name)
+        elif isinstance(x, RANDOM):
+            self.sources.append(x)
+        elif isinstance(x, types.MethodType):
+            self._follow(x.__self__, depth - 1, name)
+            self._follow(x.__func__, depth, name)
+        elif isinstance(x, types.FunctionType):
+            self._function(x, depth)
+        elif isinstance(x, functools.partial):
+            for part in (x.func, *x.args, *x.keywords.values()):
+                self._follow(part, depth - 1, name)
+        elif isinstance(x, CONTAINERS):
+            self._container(x, depth, name)
+        elif isinstance(x, (types.ModuleType, type)):
+            module = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
+            if not is_fixed(module):
+                self._objects.append((x, depth))
+                self.too_deep = self.too_deep or isinstance(x, type)
+        else:
+            self._object(x, depth, name)
+
+    def _container(self, x: Any, depth: int, name: str) -> None:
+        if len(x) > LONG:
+            return
+        found = list(entries(x))
+        if not isinstance(x, (tuple, frozenset)):
+            self._contents.append((x, found, name))
+        for entry in found:
+            self._follow(entry, depth - 1, name)
+
+    def _object(self, x: Any, depth: int, name: str) -> None:
+        root = (type(x).__module__ or "").partition(".")[0]
+        if root == ROOT:
+            parts = [getattr(x, "__dict__", {}).get(part) for part in PARTS]
+            self.too_deep = self.too_deep or not any(map(callable, parts))
+            for part in parts:
+                self._follow(part, depth - 1, name)
+        elif not is_fixed(root) or isinstance(x, types.SimpleNamespace):
+            self._objects.append((x, depth))
+            if type(own := getattr(x, "__dict__", None)) is dict:
+                self._sizes.append((own, len(own), name))
+            if callable(x):
+                self._follow(type(x).__call__, depth - 1, name)
+        else:
+            module = getattr(x, "__module__", None) or root
+            library = callable(x) and module.partition(".")[0].lstrip("_") in LIBRARIES
+            self.too_deep = self.too_deep or not library
+        if hasattr(type(x), "__next__"):
+            self.sources.append(x)
+
+    def _function(self, f: types.FunctionType, depth: int) -> None:
+        own = f.__globals__.get("__name__") or f.__module__ or ""
+        if is_fixed(own):
+            for cell in f.__closure__ or ():
+                self._follow(contents(cell), depth - 1, "")
+            return
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            value = contents(cell)
+            if value is not MISSING:
+                self._cells.append((cell, value, name))
+                self._follow(value, depth - 1, name)
+        if f.__defaults__:
+            self._slots.append((f, "__defaults__", f.__defaults__))
+        self._follow((f.__defaults__, f.__kwdefaults__), depth - 1, f.__name__)
+        self._codes += _codes(f.__code__)
+        names = _names(f.__code__)
+        self.names |= names
+        for name in names:
+            value = f.__globals__.get(name, MISSING)
+            if value is MISSING:
+                continue
+            if not isinstance(value, (types.ModuleType, type)):
+                self._items.append((f.__globals__, name, value))
+            self._follow(value, depth - 1, name)
+
+    def _attributes(self, x: Any, depth: int) -> None:
+        """Watch the attributes of an object, a class or a module that the code names."""
+        own = getattr(x, "__dict__", None)
+        if own is not None:
+            for name in self.names & own.keys():
+                self._watch(x, own, name, depth)
+        if isinstance(x, types.ModuleType):
+            return
+        for c in type.mro(x)[1:] if isinstance(x, type) else type(x).__mro__:
+            if is_fixed(c.__module__):
+                continue
+            for name in self.names & c.__dict__.keys():
+                value = c.__dict__[name]
+                if isinstance(value, SLOT):
+                    if (id(x), name) not in self._done:
+                        self._done.add((id(x), name))
+                        now = getattr(x, name, MISSING)
+                        self._slots.append((x, name, now))
+                        self._follow(now, depth - 1, name)
+                    continue
+                if type(own) is dict and name not in own and (id(x), name) not in self._done:
+                    self._done.add((id(x), name))
+                    if not hasattr(type(value), "__get__"):
+                        self._items.append((own, name, MISSING))
+                self._watch(c, c.__dict__, name, depth)
+
+    def _watch(self, x: Any, names: Any, name: str, depth: int) -> None:
+        if (id(x), name) in self._done:
+            return
+        self._done.add((id(x), name))
+        value = names[name]
+        if isinstance(value, property):
+            self._follow(value.fget, depth - 1, name)
+        elif isinstance(value, functools.cached_property):
+            self._follow(value.func, depth - 1, name)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self._follow(value.__func__, depth - 1, name)
+        else:
+            if not isinstance(value, (types.FunctionType, types.ModuleType, type)):
+                self._items.append((names, name, value))
+            self._follow(value, depth - 1, name)
+
+
+MISSING = object()
+
+
+def is_fixed(module: str) -> bool:
+    """Whether a module belongs to a library, whose variables are not followed."""
+    return _is_fixed(module.partition(".")[0])
+
+
+@functools.cache
+def _is_fixed(root: str) -> bool:
+    file = getattr(sys.modules.get(root), "__file__", None) or ""
+    return root in FIXED or "site-packages" in file or "dist-packages" in file
+
+
+def contents(cell: Any) -> Any:
+    """What a cell of a closure holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def entries(container: Any) -> Iterator[Any]:
+    """The entries of a container; of a dict its keys, then its values."""
+    if isinstance(container, dict):
+        yield from container
+        yield from container.values()
+    else:
+        yield from container
+
+
+def _codes(code: types.CodeType) -> list[types.CodeType]:
+    """Code, and the functions inside of it."""
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return [code, *[d for c in inner for d in _codes(c)]]
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The names that code looks up, also in the functions inside of it."""
+    # a name that is no identifier was put there by a tool, as pytest does
+    return {name for c in _codes(code) for name in c.co_names if name.isidentifier()}
