@@ -15,6 +15,7 @@ from ..engine.tree import flatten
 from ..errors import ArgumentError, CompileWarning
 from .backends import checked
 from .captured import Captured
+from .cores import number_of_threads
 from .impurity import Impurity
 from .numpy_source import Failed, NumpySource
 from .paths import Path, Paths
@@ -41,11 +42,12 @@ class Compiled:
         backend: str = "auto",
         warns: bool = True,
         watched: tuple[Callable[..., Any], ...] = (),
+        threads: int | None = None,
     ):
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self._static = by_name_and_position(function, static) if static else static
-        self._max_paths, self._backend = max_paths, backend
+        self._max_paths, self._backend, self._threads = max_paths, backend, threads
         self._cache: dict[Any, Paths] = {}
         #: the programs that ran last, where their arguments are plain
         self._hot: Any = None
@@ -63,7 +65,9 @@ class Compiled:
         return f"<compiled {_name(self.function)}>"
 
     def __reduce__(self) -> Any:
-        return Compiled, (self.function, self._static, self._max_paths, self._backend)
+        return functools.partial(Compiled, threads=self._threads), (
+            self.function, self._static, self._max_paths, self._backend,
+        )  # fmt: skip
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -125,7 +129,8 @@ class Compiled:
         with self._lock:
             while len(self._cache) >= KINDS:
                 del self._cache[next(iter(self._cache))]
-            return self._cache.setdefault(key, Paths(self._max_paths, self._backend))
+            new = Paths(self._max_paths, self._backend, self._threads)
+            return self._cache.setdefault(key, new)
 
     def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
         captured = Captured(self.function, *self._watched)
@@ -228,7 +233,8 @@ class Compiled:
             return self.function(*args, **kwargs)
 
         def compiled(f: Callable[..., Any]) -> Compiled:
-            return Compiled(f, max_paths=self._max_paths, backend=self._backend)
+            options = {"max_paths": self._max_paths, "backend": self._backend}
+            return Compiled(f, threads=self._threads, **options)
 
         checked = without_writes(of_values)
         return Derivatives(functools.wraps(self.function)(checked), compiled)
@@ -318,6 +324,7 @@ def compile(
     static: Iterable[int | str] = ...,
     max_paths: int = ...,
     backend: str = ...,
+    threads: int | None = ...,
 ) -> Compiled: ...
 @overload
 def compile(
@@ -326,6 +333,7 @@ def compile(
     static: Iterable[int | str] = ...,
     max_paths: int = ...,
     backend: str = ...,
+    threads: int | None = ...,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
@@ -335,6 +343,7 @@ def compile(
     static: Iterable[int | str] = (),
     max_paths: int = 32,
     backend: str = "auto",
+    threads: int | None = None,
 ) -> Any:
     """A function that gives what `function` gives, run as a program.
 
@@ -353,6 +362,10 @@ def compile(
             of type int, strings and other objects that are no arrays always do.
         max_paths: how many paths are kept for one kind of arguments.
         backend: "numpy", "numba" (the extra `jit`), or "auto": numba where it is installed.
+        threads: how many threads run a large loop of machine code, the one that calls among
+            them; 1 for none. By default the environment variable DUALAD_NUM_THREADS, then
+            OMP_NUM_THREADS, then the number of CPUs that this process may use. The result does
+            not depend on it, to the last bit.
 
     Returns:
         A `Compiled` function, with `source()` and `clear()`.
@@ -366,7 +379,9 @@ def compile(
     >>> df(np.zeros(2))
     array([0., 0.])
     """
+    number_of_threads(threads)  # raises here, where it was asked for
     options: dict[str, Any] = {
+        "threads": threads,
         "static": frozenset([static] if isinstance(static, (int, str)) else static),
         "max_paths": max_paths,
         "backend": checked(backend),

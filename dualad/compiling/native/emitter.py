@@ -113,6 +113,8 @@ class Emitter:
         self.is_long = False
         #: whether slopes of tanh are asked for, which share work with tanh itself
         self.has_slopes = False
+        #: how loops are shared by threads; None where they are not
+        self.cores: Any = None
 
     def finish(self) -> None:
         """Let the entry block go on to the body."""

@@ -6,6 +6,7 @@ a slower function in Python, which converts it and calls again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from .emitter import INT, POINTER, integer, kind_of
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
+from .pool import WANTED, code, pool
 
 __all__ = ["function_of"]
 
@@ -32,13 +34,17 @@ MOST = 3000.0
 LONG = 1 << 15
 
 
-def function_of(program: Program) -> Callable[..., Any]:
+def function_of(program: Program, threads: int = 1) -> Callable[..., Any]:
     """The native function of a program whose steps and outputs all have a native form."""
     wrapper = Wrapper(program)
     address = address_of(str(wrapper.module))
     slow = _Slow(program.inputs)
-    objects = wrapper.objects(slow)
-    own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept)
+    cores, start = (0, 0, 0), None
+    if threads > 1 and wrapper.kernel.cores is not None:
+        cores = threads - 1, pool().address, code("run")
+        start = functools.partial(pool().grow, threads - 1)
+    objects = wrapper.objects(slow, start)
+    own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept, cores)
     slow.fast = python.builtin("program", address, own)
     return slow.fast
 
@@ -74,7 +80,7 @@ class Wrapper:
         self.program = program
         self.module = ir.Module("program")
         self.module.triple = machine().triple
-        self.kernel = Kernel(program, self.module, MOST)
+        self.kernel = Kernel(program, self.module, MOST, is_shared=True)
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
         self.function = ir.Function(self.module, kind, "NAME")
         self.b = ir.IRBuilder(self.function.append_basic_block("start"))
@@ -85,9 +91,9 @@ class Wrapper:
 
     # --- the table ---------------------------------------------------------------------------
 
-    def objects(self, slow: Any) -> list[Any]:
+    def objects(self, slow: Any, start: Any = None) -> list[Any]:
         """The objects in the order of the table."""
-        return [slow, *(Failed(g) for g in self.kernel.guards), *self.kept]
+        return [slow, start, *(Failed(g) for g in self.kernel.guards), *self.kept]
 
     def _entry(self, k: int) -> Any:
         """An address in the table."""
@@ -106,6 +112,10 @@ class Wrapper:
 
     @property
     def _failures(self) -> int:
+        return self._start + 1
+
+    @property
+    def _start(self) -> int:
         return self._slow + 1
 
     @property
@@ -140,7 +150,9 @@ class Wrapper:
         self._demand(b.icmp_unsigned("!=", self.result, none), empty)
         outputs = [self._room(k, o.value, failed) for k, o in enumerate(self.program.outputs)]
         held, rooms = self._temporaries(failed)
-        code = self._run([*values, *self._constants(), *outputs, *rooms])
+        *rooms, scratch = rooms
+        shared = [self._at(self.table, 8 * python.CORES), scratch]
+        code = self._run([*values, *self._constants(), *outputs, *rooms, *shared])
         if held is not None:
             self._call("PyMem_RawFree", ir.VoidType(), held)
         self._answer(code)
@@ -226,9 +238,11 @@ class Wrapper:
 
     def _temporaries(self, failed: Any) -> tuple[Any, list[Any]]:
         sizes = [-(-v.size * v.dtype.itemsize // 64) * 64 for v in self.kernel.temporaries]
+        cores = self.kernel.cores
+        sizes.append(cores.bytes if cores is not None else 0)
         total = sum(sizes)
         if not total:
-            return None, []
+            return None, [ir.Constant(POINTER, None) for _ in sizes]
         held = None
         if total <= 1 << 15:
             start = self._local(ir.ArrayType(ir.IntType(8), total))
@@ -244,12 +258,37 @@ class Wrapper:
     def _run(self, arguments: list[Any]) -> Any:
         sizes = [v.size for s in operations_of(self.program.steps) for v in s.results]
         state = None
+        if self.kernel.cores is not None:
+            self._begin()
         if max(sizes, default=0) >= LONG:
             state = self._call("PyEval_SaveThread", POINTER)
         code = self.b.call(self.kernel.function, arguments)
         if state is not None:
             self._call("PyEval_RestoreThread", ir.VoidType(), state)
         return code
+
+    def _begin(self) -> None:
+        """See to it that the threads are there: before the first call, and after a fork."""
+        b = self.b
+        workers = b.load(self._at(self.table, 8 * python.CORES), typ=INT)
+        ask = self.function.append_basic_block("ask")
+        there = self.function.append_basic_block("there")
+        following = self.function.append_basic_block("next")
+        b.cbranch(b.icmp_unsigned("==", workers, integer(0)), following, ask)
+        b.position_at_end(ask)
+        wanted = self._word(self._entry(python.CORES + 1), 8 * WANTED, INT)
+        b.cbranch(b.icmp_unsigned(">=", wanted, workers), following, there)
+        b.position_at_end(there)
+        none = ir.Constant(POINTER, None)
+        start = self._entry(self._start)
+        started = self._call("PyObject_Vectorcall", POINTER, start, self.args, integer(0), none)
+        with b.if_else(b.icmp_unsigned("==", started, none)) as (refused, done):
+            with refused:
+                self._call("PyErr_Clear", ir.VoidType())
+            with done:
+                self._call("Py_DecRef", ir.VoidType(), started)
+        b.branch(following)
+        b.position_at_end(following)
 
     def _answer(self, code: Any) -> None:
         """Give a Failed where a guard does not hold."""
