@@ -233,8 +233,9 @@ class Compiled:
             return self.function(*args, **kwargs)
 
         def compiled(f: Callable[..., Any]) -> Compiled:
-            options = {"max_paths": self._max_paths, "backend": self._backend}
-            return Compiled(f, threads=self._threads, **options)
+            return Compiled(
+                f, max_paths=self._max_paths, backend=self._backend, threads=self._threads
+            )
 
         checked = without_writes(of_values)
         return Derivatives(functools.wraps(self.function)(checked), compiled)

@@ -47,7 +47,7 @@ class Pool:
         self.words = np.zeros((MOST + 1, LINE // 8), np.uintp)
         for place, name in FUNCTIONS.items():
             function = getattr(ctypes.pythonapi, name)
-            self.words[0, place] = ctypes.cast(function, ctypes.c_void_p).value
+            self.words[0, place] = ctypes.cast(function, ctypes.c_void_p).value or 0
 
     @property
     def address(self) -> int:

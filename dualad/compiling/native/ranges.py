@@ -97,7 +97,7 @@ class Cut(NamedTuple):
     strides: list[list[int]]
     axis: int
     step: int
-    count: int
+    ranges: int
 
 
 def cut(
@@ -112,7 +112,7 @@ def cut(
     """
     dims, steps = merged(shape, strides)
     found = [c for c in (_cut(dims, steps, k, sums) for k in range(len(dims))) if c is not None]
-    return max(found, key=lambda c: min(c.count, ENOUGH), default=None)
+    return max(found, key=lambda c: min(c.ranges, ENOUGH), default=None)
 
 
 def _cut(dims: list[int], steps: list[list[int]], axis: int, sums: dict[int, int]) -> Cut | None:
@@ -208,7 +208,7 @@ class Outside:
         context = outer.top.alloca(POINTER, integer(len(values)))
         for k, v in enumerate(values):
             b.store(v, b.gep(context, [integer(k)], source_etype=POINTER))
-        self.cores.call(thunk, context, self.cut.count, most)
+        self.cores.call(thunk, context, self.cut.ranges, most)
 
 
 def _plain(kind: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -19,7 +20,7 @@ __all__ = ["write_in_ranges"]
 
 #: About how many nanoseconds an entry takes: to be read or written, in an elementwise function
 #: that is arithmetic, a division, vector mathematics, or one of the mathematical library.
-MOVED, SIMPLE, DIVIDED, VECTOR, LIBRARY = 0.15, 0.1, 0.5, 1.5, 8.0
+MOVED, SIMPLE, DIVIDED, VECTOR, LIBRARY = 0.15, 0.1, 0.5, 1.2, 8.0
 DIVISIONS = {"divide", "sqrt", "remainder", "fmod", "floor_divide", "reciprocal"}
 ARITHMETIC = {
     "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum",
@@ -27,8 +28,9 @@ ARITHMETIC = {
     "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite",
     "signbit", "logical_and", "logical_or", "logical_xor", "logical_not", "stop_gradient",
 }  # fmt: skip
-#: From how many nanoseconds on a loop is shared, and how many there are for each thread.
-LEAST, EACH = 30_000.0, 15_000.0
+#: From how many nanoseconds on a loop is shared, and how many there are for each thread: to wake
+#: one takes about 25 000.
+LEAST, EACH = 100_000.0, 50_000.0
 
 
 def write_in_ranges(body: Body) -> bool:
@@ -79,23 +81,23 @@ class Shared:
 
     def _plan(self) -> None:
         """Where in scratch memory the parts lie."""
-        end = 8 * self.totals.width * self.cut.count
+        end = 8 * self.totals.width * self.cut.ranges
         places = {id(a): k for k, a in enumerate(self.accesses)}
         for key, a in self.body.partial.items():
             if self.cut.strides[places[id(a)]][self.cut.axis] == 0:
                 width = -(-_size(a) * a.dtype.itemsize // 8)
                 whole = Access(a.pointer, a.layout, a.dtype, a.strides)
                 self.own[key] = (whole, a, Parts(width, end))
-                end += 8 * width * self.cut.count
+                end += 8 * width * self.cut.ranges
         self.cores.room(end)
 
     def write(self, most: int) -> None:
         outside = Outside(self.cores, self.cut)
         for a in self.accesses:
             if not any(a is mine for _, mine, _ in self.own.values()):
-                outside.give(a.pointer, lambda p, a=a: setattr(a, "pointer", p))
+                outside.give(a.pointer, functools.partial(setattr, a, "pointer"))
         for key, x in self.body.fixed.items():
-            outside.give(x.value, lambda v, k=key: self._fixed(k, v))
+            outside.give(x.value, functools.partial(self._fixed, key))
         outside.write(self._range, most)
         self.body.begin(self.outer)
         self._join()
@@ -143,7 +145,7 @@ class Shared:
         e = self.outer
         if not self.body.totals:
             return
-        with e.loop(self.cut.count) as unit:
+        with e.loop(self.cut.ranges) as unit:
             for k, total in enumerate(self.body.totals.values()):
                 part = self._part(unit, 2 * k, total.dtype)
                 rest = None
@@ -161,7 +163,7 @@ class Shared:
             shape = mine.layout.shape
             strides = contiguous_strides(shape)
             target = Access(whole.pointer, contiguous(None, shape), whole.dtype, strides)
-            with e.loop(self.cut.count) as unit:
+            with e.loop(self.cut.ranges) as unit:
                 pointer = parts.place(e, self.cores.scratch, unit, 0)
                 part = Access(pointer, contiguous(None, shape), whole.dtype, strides)
                 name = self._fold(key)

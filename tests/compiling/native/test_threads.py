@@ -51,7 +51,7 @@ def count_ranges(monkeypatch):
     write = shared.Shared.write
 
     def counted(self, most):
-        found.append(self.cut.count)
+        found.append(self.cut.ranges)
         write(self, most)
 
     monkeypatch.setattr(shared.Shared, "write", counted)
@@ -197,8 +197,8 @@ def test_the_axis_that_is_cut_gives_enough_ranges(shape, axis):
     dims = ranges.cut(shape, [strides, column, tuple(ones)], {})
     assert dims.dims == list(shape)
     assert dims.axis == axis
-    assert dims.count >= 8
-    assert dims.count * dims.step >= shape[axis] > (dims.count - 1) * dims.step
+    assert dims.ranges >= 8
+    assert dims.ranges * dims.step >= shape[axis] > (dims.ranges - 1) * dims.step
 
 
 def test_cfunc_stays_with_its_thread(short_ranges, monkeypatch):
