@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .loops import Access, Body, folded, identity, nest, turns
 from .ranges import Cores, Cut, Outside, Parts, cut
 from .unrolled import FOLDS
 
-__all__ = ["write_in_ranges"]
+__all__ = ["each", "write_in_ranges"]
 
 #: About how many nanoseconds an entry takes: to be read or written, in an elementwise function
 #: that is arithmetic, a division, vector mathematics, or one of the mathematical library.
@@ -46,6 +47,57 @@ def write_in_ranges(body: Body) -> bool:
         return False
     Shared(body, found).write(int(duration // EACH) - 1)
     return True
+
+
+def each(
+    e: Emitter,
+    shape: tuple[int, ...],
+    accesses: list[Access],
+    fixed: list[Entry],
+    body: Callable[[Emitter, list[Entry]], None],
+) -> None:
+    """A loop that moves entries, in ranges where that pays.
+
+    Args:
+        e: the emitter of the kernel.
+        shape: of the loop.
+        accesses: the arrays that move along.
+        fixed: numbers from outside that the body reads.
+        body: one turn; it gets the emitter, and the numbers as they are known there.
+    """
+    found = None
+    duration = MOVED * len(accesses) * math.prod(shape)
+    if e.cores is not None and duration >= LEAST:
+        found = cut(shape, [a.strides for a in accesses], {})
+    if found is None:
+        nest(e, shape, accesses, lambda: body(e, fixed))
+        return
+    outside = Outside(e.cores, found)
+    known = [x.value for x in fixed]
+    for a in accesses:
+        outside.give(a.pointer, functools.partial(setattr, a, "pointer"))
+    for k, value in enumerate(known):
+        outside.give(value, functools.partial(known.__setitem__, k))
+
+    def in_range(inside: Emitter, scratch: Any, unit: Any, first: Any, count: Any) -> None:
+        own = [Entry(inside, v, x.dtype) for v, x in zip(known, fixed, strict=True)]
+        _turns(inside, found, accesses, first, count, lambda: body(inside, own))
+
+    outside.write(in_range, int(duration // EACH) - 1)
+
+
+def _turns(
+    e: Emitter, cut: Cut, accesses: list[Access], first: Any, count: Any, body: Any,
+    around: Any = None,
+) -> None:  # fmt: skip
+    """The loops of one range."""
+    starts = []
+    for a, s in zip(accesses, cut.strides, strict=True):
+        moved = e.builder.mul(first, integer(s[cut.axis]), flags=("nsw",))
+        starts.append(e.builder.add(moved, integer(a.layout.offset), flags=("nsw",)))
+    dims: list[Any] = list(cut.dims)
+    dims[cut.axis] = count
+    turns(e, dims, cut.strides, starts, accesses, body, around)
 
 
 def _size(a: Access) -> int:
@@ -109,19 +161,13 @@ class Shared:
     # --- in a range --------------------------------------------------------------------------
 
     def _range(self, e: Emitter, scratch: Any, unit: Any, first: Any, count: Any) -> None:
-        body, b = self.body, e.builder
+        body = self.body
         body.begin(e)
         body.fixed = {k: Entry(e, x.value, x.dtype) for k, x in body.fixed.items()}
         for key, (_, mine, parts) in self.own.items():
             mine.pointer = parts.place(e, scratch, unit, 0)
             self._cleared(e, key, mine)
-        starts = []
-        for a, s in zip(self.accesses, self.cut.strides, strict=True):
-            moved = b.mul(first, integer(s[self.cut.axis]), flags=("nsw",))
-            starts.append(b.add(moved, integer(a.layout.offset), flags=("nsw",)))
-        dims: list[Any] = list(self.cut.dims)
-        dims[self.cut.axis] = count
-        turns(e, dims, self.cut.strides, starts, self.accesses, body.body, body.around)
+        _turns(e, self.cut, self.accesses, first, count, body.body, body.around)
         for k, total in enumerate(body.totals.values()):
             value, rest = total.state(e)
             self.totals.put(e, scratch, unit, 2 * k, value)

@@ -60,6 +60,15 @@ def count_ranges(monkeypatch):
 
 # --- values ----------------------------------------------------------------------------------
 
+
+def _written(x):
+    y = np.zeros_like(x)
+    y[1:] = x[:-1] * 2.0
+    y[:, 0] = 1.0
+    y[..., 1:] += 3.0
+    return y + x
+
+
 PROGRAMS = {
     "elementwise": lambda x: np.exp(-x * x) * np.sin(x),
     "sum": lambda x: np.sum(np.tanh(x)),
@@ -73,6 +82,8 @@ PROGRAMS = {
     "rows and columns": lambda x: x * x[0] + x[:, :1] * x[:, 1:2],
     "views": lambda x: np.sum((x[1:, ::-1] - x[:-1] ** 2) ** 2, axis=0),
     "transposed": lambda x: np.sum(x.T * 2.0 + np.sin(x.T), axis=1),
+    "joined": lambda x: np.concatenate([x[:1] * 2.0, x[1:] + x[:-1], x * 0.5]),
+    "written": lambda x: np.where(x[0] > 0, _written(x), x),
     "single precision": lambda x: np.sum(x.astype(np.float32) * np.float32(0.5)),
     "derivative": dualad.grad(lambda x: np.sum(np.exp(np.sin(x) * x[0]))),
 }
