@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from .emitter import INT, POINTER, Emitter, Entry, integer, kind_of
+from .emitter import INT, POINTER, Callee, Emitter, Entry, integer, kind_of
 from .layouts import merged
 
 __all__ = ["Cores", "Cut", "Outside", "Parts", "cut"]
@@ -70,23 +70,16 @@ class Cores:
         given = b.select(b.icmp_unsigned("<", workers, most), workers, most)
         with b.if_else(b.icmp_unsigned("==", given, integer(0))) as (alone, shared):
             with alone, e.loop(count) as k:
-                b.call(_Pointer(thunk, [POINTER, INT]), [context, k])
+                b.call(Callee(thunk, ir.FunctionType(ir.VoidType(), [POINTER, INT])), [context, k])
             with shared:
                 types = [POINTER, POINTER, POINTER, INT, INT]
-                b.call(_Pointer(run, types), [pool, thunk, context, count, given])
+                b.call(
+                    Callee(run, ir.FunctionType(ir.VoidType(), types)),
+                    [pool, thunk, context, count, given],
+                )
         b.ret_void()
         e.finish()
         return function
-
-
-class _Pointer:
-    """A pointer as a function that gives nothing."""
-
-    type = POINTER
-
-    def __init__(self, pointer: Any, arguments: list[Any]):
-        self.get_reference = pointer.get_reference
-        self.function_type = ir.FunctionType(ir.VoidType(), arguments)
 
 
 class Cut(NamedTuple):
