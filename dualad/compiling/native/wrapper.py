@@ -21,7 +21,8 @@ from .emitter import INT, POINTER, Callee, integer, kind_of
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
-from .pool import WANTED, code, pool
+from .pool import WANTED, pool
+from .workers import code
 
 __all__ = ["function_of"]
 
