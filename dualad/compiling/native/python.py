@@ -31,7 +31,8 @@ API = {
         [
             "PyTuple_New", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyMem_RawMalloc",
             "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_NoMemory",
-            "PyErr_Clear", "PyArray_Empty", "PyArray_Scalar",
+            "PyErr_Clear", "PyContextVar_Get", "PyLong_FromLong", "PyArray_Empty",
+            "PyArray_Scalar",
         ]
     )
 }  # fmt: skip

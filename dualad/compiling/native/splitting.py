@@ -26,11 +26,12 @@ LARGE = 1 << 14
 
 def split(program: Program, threads: int = 1) -> Callable[..., Any] | None:
     """The function of a program, or None where no kernel pays."""
+    plain = program
     program = with_slopes(program)
     native = {id(s) for s in program.steps if is_native(s)}
     program = _without_settled(program, native)
     if len(native) == len(program.steps) and _is_whole(program):
-        return function_of(program, threads) if program.steps else None
+        return function_of(program, threads, plain) if program.steps else None
     _leave_views(program, native)
     stages = _stages(program, native)
     if not any(_pays(kernel) for kernel, _ in stages):

@@ -18,6 +18,7 @@ from ..numpy_source import Failed
 from ..program import Program
 from . import python
 from .emitter import INT, POINTER, Callee, integer, kind_of
+from .flags import UNDERFLOW, Again, Flags, asks, is_heeded, state
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
@@ -35,8 +36,16 @@ MOST = 3000.0
 LONG = 1 << 15
 
 
-def function_of(program: Program, threads: int = 1) -> Callable[..., Any]:
-    """The native function of a program whose steps and outputs all have a native form."""
+def function_of(
+    program: Program, threads: int = 1, plain: Program | None = None
+) -> Callable[..., Any]:
+    """The native function of a program whose steps and outputs all have a native form.
+
+    Args:
+        program: all of whose steps and outputs have a native form.
+        threads: how many share long loops.
+        plain: the program as NumPy runs it, where flags are raised; by default the same.
+    """
     wrapper = Wrapper(program)
     address = address_of(str(wrapper.module))
     slow = _Slow(program.inputs)
@@ -44,7 +53,7 @@ def function_of(program: Program, threads: int = 1) -> Callable[..., Any]:
     if threads > 1 and wrapper.kernel.cores is not None:
         cores = threads - 1, pool().address, code("run")
         start = functools.partial(pool().grow, threads - 1)
-    objects = wrapper.objects(slow, start)
+    objects = wrapper.objects(slow, start, Again(plain or program))
     own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept, cores)
     slow.fast = python.builtin("program", address, own)
     return slow.fast
@@ -85,6 +94,7 @@ class Wrapper:
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
         self.function = ir.Function(self.module, kind, "NAME")
         self.b = ir.IRBuilder(self.function.append_basic_block("start"))
+        self.flags = Flags(self.b, self._local(INT32)) if asks(program) else None
         self.own, self.args, self.number = self.function.args
         #: the objects in the table: types, dtypes, failures
         self.kept: list[Any] = []
@@ -92,9 +102,9 @@ class Wrapper:
 
     # --- the table ---------------------------------------------------------------------------
 
-    def objects(self, slow: Any, start: Any = None) -> list[Any]:
+    def objects(self, slow: Any, start: Any, again: Any) -> list[Any]:
         """The objects in the order of the table."""
-        return [slow, start, *(Failed(g) for g in self.kernel.guards), *self.kept]
+        return [slow, start, again, *(Failed(g) for g in self.kernel.guards), *self.kept]
 
     def _entry(self, k: int) -> Any:
         """An address in the table."""
@@ -113,6 +123,10 @@ class Wrapper:
 
     @property
     def _failures(self) -> int:
+        return self._again + 1
+
+    @property
+    def _again(self) -> int:
         return self._start + 1
 
     @property
@@ -158,6 +172,7 @@ class Wrapper:
         if held is not None:
             self._call("PyMem_RawFree", ir.VoidType(), held)
         self._answer(code)
+        self._heed()
         for k, o in enumerate(self.program.outputs):
             if not o.value.is_array:
                 self._boxed(k, o.value, outputs[k], failed)
@@ -264,7 +279,10 @@ class Wrapper:
             self._begin()
         if max(sizes, default=0) >= LONG:
             state = self._call("PyEval_SaveThread", POINTER)
+        if self.flags is not None:
+            self.flags.clear()
         code = self.b.call(self.kernel.function, arguments)
+        self.raised = self.flags.raised() if self.flags is not None else None
         if state is not None:
             self._call("PyEval_RestoreThread", ir.VoidType(), state)
         return code
@@ -306,6 +324,54 @@ class Wrapper:
             self._call("Py_IncRef", ir.VoidType(), failure)
             self._call("Py_DecRef", ir.VoidType(), self.result)
             b.ret(failure)
+
+    def _heed(self) -> None:
+        """Run the program by NumPy where a flag is raised that is not ignored."""
+        if self.raised is None:
+            return
+        b = self.b
+        ask = self.function.append_basic_block("ask")
+        again = self.function.append_basic_block("again")
+        following = self.function.append_basic_block("next")
+        b.cbranch(b.icmp_unsigned("==", self.raised, integer(0)), following, ask)
+        b.position_at_end(ask)
+        self._pass_underflow(following)
+        number = self._call("PyLong_FromLong", POINTER, self.raised)
+        given = self._local(POINTER)
+        b.store(number, given)
+        none = ir.Constant(POINTER, None)
+        judge = self._object(is_heeded)
+        told = self._call("PyObject_Vectorcall", POINTER, judge, given, integer(1), none)
+        self._call("Py_DecRef", ir.VoidType(), number)
+        self._demand(b.icmp_unsigned("!=", told, none), again)
+        self._call("Py_DecRef", ir.VoidType(), told)
+        b.cbranch(b.icmp_unsigned("==", told, self._object(True)), again, following)
+        b.position_at_end(again)
+        self._call("Py_DecRef", ir.VoidType(), self.result)
+        self._call("PyErr_Clear", ir.VoidType())
+        run = self._entry(self._again)
+        b.ret(self._call("PyObject_Vectorcall", POINTER, run, self.args, self.number, none))
+        b.position_at_end(following)
+
+    def _pass_underflow(self, following: Any) -> None:
+        """Go on where it is underflow alone, and nobody has set an error state."""
+        found = state()
+        if found is None:
+            return
+        b = self.b
+        look = self.function.append_basic_block("look")
+        judge = self.function.append_basic_block("judge")
+        b.cbranch(b.icmp_unsigned("==", self.raised, integer(UNDERFLOW)), look, judge)
+        b.position_at_end(look)
+        variable, default = found
+        place, none = self._local(POINTER), ir.Constant(POINTER, None)
+        b.store(none, place)
+        self._call("PyContextVar_Get", INT32, self._object(variable), none, place)
+        now = b.load(place, typ=POINTER)
+        self._demand(b.icmp_unsigned("!=", now, none), judge)
+        self._call("Py_DecRef", ir.VoidType(), now)
+        b.cbranch(b.icmp_unsigned("==", now, self._object(default)), following, judge)
+        b.position_at_end(judge)
 
     def _boxed(self, k: int, v: Variable, place: Any, failed: Any) -> None:
         """A result that is a NumPy scalar."""
