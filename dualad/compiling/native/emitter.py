@@ -116,6 +116,8 @@ class Emitter:
         self.has_slopes = False
         #: how loops are shared by threads; None where they are not
         self.cores: Any = None
+        #: what notices arguments outside of a domain; None where no flags are read
+        self.alarm: Any = None
 
     def finish(self) -> None:
         """Let the entry block go on to the body."""
@@ -208,7 +210,10 @@ class Emitter:
         function = FUNCTIONS.get(name)
         if not self.is_long or function is None:
             return None
-        return self.formula(function.formula, *args)
+        out = self.formula(function.formula, *args)
+        if self.alarm is not None:
+            self.alarm.watch(name, args, out)
+        return out
 
     def formula(self, formula: Any, *args: Any) -> Any:
         """Write a formula of real numbers in place of a call."""

@@ -25,10 +25,9 @@ from .machine import machine
 
 __all__ = ["MASK", "UNDERFLOW", "Again", "Flags", "asks", "is_heeded", "state"]
 
-#: Bits of x86's MXCSR, and what NumPy calls them.
-NAMES = {1: "invalid", 4: "divide", 8: "over", 16: "under"}
-MASK = sum(NAMES)
-UNDERFLOW = 16
+#: Bits of x86's MXCSR: an invalid operation, a division by zero, overflow; and underflow.
+INVALID, LOUD, UNDERFLOW = 1, 1 | 4 | 8, 16
+MASK = LOUD | UNDERFLOW
 INT32 = ir.IntType(32)
 
 
@@ -45,9 +44,16 @@ def _may_warn(s: Operation) -> bool:
 
 
 def is_heeded(flags: int) -> bool:
-    """Whether the error state does anything about one of the flags."""
-    found = np.geterr()
-    return any(found[name] != "ignore" for bit, name in NAMES.items() if flags & bit)  # type: ignore[literal-required]
+    """Whether the error state may do something about the flags.
+
+    Which of the three loud ones is raised is the formula's affair: log(0) by vector mathematics is
+    an overflow, and a division by zero for NumPy.
+    """
+    state = np.geterr()
+    if flags & UNDERFLOW and state["under"] != "ignore":
+        return True
+    loud = (state["invalid"], state["divide"], state["over"])
+    return bool(flags & LOUD) and any(kind != "ignore" for kind in loud)
 
 
 def state() -> tuple[Any, Any] | None:
@@ -88,6 +94,12 @@ class Flags:
         with b.if_then(b.icmp_unsigned("!=", b.and_(now, _number(MASK)), _number(0))):
             b.store(b.and_(now, _number(~MASK)), self.place)
             b.call(self._intrinsic("ldmxcsr"), [self.place])
+
+    def raise_invalid(self) -> None:
+        """Raise the flag of an invalid operation."""
+        b = self.b
+        b.store(b.or_(self._now(), _number(INVALID)), self.place)
+        b.call(self._intrinsic("ldmxcsr"), [self.place])
 
     def raised(self) -> Any:
         """What was raised since, as a number of 64 bits."""

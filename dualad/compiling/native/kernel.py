@@ -12,6 +12,7 @@ from llvmlite import ir
 from ...engine.staged import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
+from .alarms import Alarm
 from .emitter import INT, POINTER, Emitter, Entry, TooLong, integer, kind_of
 from .forms import are_alike, guards_of, is_tiled, operations_of
 from .layouts import contiguous
@@ -32,7 +33,12 @@ class Kernel(Scope):
     """
 
     def __init__(
-        self, program: Program, module: Any, most: float = math.inf, is_shared: bool = False
+        self,
+        program: Program,
+        module: Any,
+        most: float = math.inf,
+        is_shared: bool = False,
+        is_heard: bool = False,
     ):
         self.is_shared = is_shared
         self.program = program
@@ -53,11 +59,15 @@ class Kernel(Scope):
         names = {s.primitive.name for s in operations_of(program.steps)}
         self.emitter.has_slopes = "tanh_slope" in names
         self._bind()
+        if is_heard:
+            self.emitter.alarm = Alarm(self.emitter)
         if is_shared:
             self.emitter.cores = Cores(self.emitter, *self.function.args[-2:])
         self.write()
         for v, slot in zip(self.outputs, self.slots, strict=True):
             self.give(v, slot)
+        if is_heard:
+            self.emitter.alarm.raise_flag()
         self._return()
         self.emitter.finish()
 

@@ -161,7 +161,10 @@ class Outside:
             use(known)
         e = Emitter(function)
         e.is_long, e.has_slopes = True, outer.has_slopes
+        e.alarm = None if outer.alarm is None else type(outer.alarm)(e)
         body(e, scratch, unit, first, count)
+        if e.alarm is not None:
+            e.alarm.raise_flag()
         e.builder.ret_void()
         e.finish()
         self._call(self._thunk(function), most)

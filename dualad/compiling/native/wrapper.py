@@ -90,11 +90,12 @@ class Wrapper:
         self.program = program
         self.module = ir.Module("program")
         self.module.triple = machine().triple
-        self.kernel = Kernel(program, self.module, MOST, is_shared=True)
+        is_heard = asks(program)
+        self.kernel = Kernel(program, self.module, MOST, is_shared=True, is_heard=is_heard)
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
         self.function = ir.Function(self.module, kind, "NAME")
         self.b = ir.IRBuilder(self.function.append_basic_block("start"))
-        self.flags = Flags(self.b, self._local(INT32)) if asks(program) else None
+        self.flags = Flags(self.b, self._local(INT32)) if is_heard else None
         self.own, self.args, self.number = self.function.args
         #: the objects in the table: types, dtypes, failures
         self.kept: list[Any] = []
