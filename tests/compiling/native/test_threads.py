@@ -1,9 +1,11 @@
 """Long loops shared by threads: the same bits for any number of them, wherever they are called."""
 
+import ctypes
 import math
 import multiprocessing
 import os
 import pickle
+import platform
 import signal
 import subprocess
 import sys
@@ -161,6 +163,26 @@ def test_sums_are_as_exact_as_one_rounding():
     assert abs(got - exact) < 3e-16 * math.fsum(np.abs(x))
 
 
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or platform.machine() != "x86_64",
+    reason="the mode is set by this system's library",
+)
+def test_threads_round_as_their_caller_does(short_ranges):
+    library = ctypes.CDLL(None)
+    x = rng.normal(size=20_000)
+    program, values = program_of(lambda x: x / 3.0 + x, x)
+    runs = [native_function(program, n) for n in THREADS]
+    nearest = runs[0](*values)[0]
+    assert library.fesetround(0x800) == 0  # upward
+    try:
+        upward = [run(*values)[0].tobytes() for run in runs for _ in range(3)]
+    finally:
+        library.fesetround(0)
+    assert len(set(upward)) == 1
+    assert np.all(np.frombuffer(upward[0]) >= nearest)
+    assert np.any(np.frombuffer(upward[0]) > nearest)
+
+
 def test_guards_hold_over_all_ranges(short_ranges):
     """The derivative asks for NaN: it is found in the last range as in the first."""
     f = dualad.grad(lambda x: np.sum(np.sqrt(x * x)))
@@ -218,7 +240,7 @@ def test_cfunc_stays_with_its_thread(short_ranges, monkeypatch):
     x = rng.normal(size=2000)
     c = compiled.cfunc(x)
     assert found == []
-    data = (np.ctypeslib.ctypes.c_double * 2000)(*x)
+    data = (ctypes.c_double * 2000)(*x)
     np.testing.assert_allclose(c.ctypes(2000, data), np.sum(np.sin(x) * x), rtol=1e-13)
 
 
