@@ -14,20 +14,20 @@ import numpy as np
 from llvmlite import ir
 
 from ...engine.staged import Variable
-from ..numpy_source import Failed
 from ..program import Program
 from . import python
-from .emitter import INT, POINTER, Callee, integer, kind_of
-from .flags import UNDERFLOW, Again, Flags, asks, is_heeded, state
+from .calling import INT32, Caller
+from .converting import Slow
+from .emitter import INT, POINTER, integer, kind_of
+from .flags import Again, Flags, asks
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
-from .pool import WANTED, pool
+from .pool import pool
 from .workers import code
 
 __all__ = ["function_of"]
 
-INT32 = ir.IntType(32)
 #: C order and aligned: bits of an array's flags.
 PLAIN = 0x101
 #: Milliseconds that a kernel may take to compile; what takes longer stays NumPy's.
@@ -48,7 +48,7 @@ def function_of(
     """
     wrapper = Wrapper(program)
     address = address_of(str(wrapper.module))
-    slow = _Slow(program.inputs)
+    slow = Slow(program.inputs)
     cores, start = (0, 0, 0), None
     if threads > 1 and wrapper.kernel.cores is not None:
         cores = threads - 1, pool().address, code("run")
@@ -59,31 +59,7 @@ def function_of(
     return slow.fast
 
 
-class _Slow:
-    """The call for arguments that lie otherwise than a kernel reads them."""
-
-    def __init__(self, inputs: tuple[Variable, ...]):
-        self.inputs = inputs
-        self.fast: Callable[..., Any]
-
-    def __call__(self, *args: Any) -> Any:
-        if len(args) != len(self.inputs):
-            raise TypeError(f"a program of {len(self.inputs)} inputs got {len(args)}")
-        return self.fast(*[_plain(v, a) for v, a in zip(self.inputs, args, strict=True)])
-
-
-def _plain(v: Variable, a: Any) -> Any:
-    found = np.asarray(a)
-    if found.shape != v.shape or not np.can_cast(found.dtype, v.dtype, "same_kind"):
-        raise TypeError(f"an input of a program is {found.dtype}{found.shape}, not {v!r}")
-    if not v.is_array:
-        return v.dtype.type(found[()])
-    plain = np.array(found, v.dtype, order="C", copy=None, subok=False)
-    aligned = plain.flags.aligned and plain.dtype.isnative and type(plain) is np.ndarray
-    return plain if aligned else plain.copy()
-
-
-class Wrapper:
+class Wrapper(Caller):
     """A module of a kernel, and the function around it."""
 
     def __init__(self, program: Program):
@@ -93,65 +69,11 @@ class Wrapper:
         is_heard = asks(program)
         self.kernel = Kernel(program, self.module, MOST, is_shared=True, is_heard=is_heard)
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
-        self.function = ir.Function(self.module, kind, "NAME")
-        self.b = ir.IRBuilder(self.function.append_basic_block("start"))
+        super().__init__(ir.Function(self.module, kind, "NAME"), self.kernel)
         self.flags = Flags(self.b, self._local(INT32)) if is_heard else None
-        self.own, self.args, self.number = self.function.args
-        #: the objects in the table: types, dtypes, failures
-        self.kept: list[Any] = []
         self._write()
 
-    # --- the table ---------------------------------------------------------------------------
-
-    def objects(self, slow: Any, start: Any, again: Any) -> list[Any]:
-        """The objects in the order of the table."""
-        return [slow, start, again, *(Failed(g) for g in self.kernel.guards), *self.kept]
-
-    def _entry(self, k: int) -> Any:
-        """An address in the table."""
-        return self.b.load(self._at(self.table, 8 * k), typ=POINTER)
-
-    def _object(self, x: Any) -> Any:
-        places = [k for k, known in enumerate(self.kept) if known is x]
-        if not places:
-            places = [len(self.kept)]
-            self.kept.append(x)
-        return self._entry(self._first + places[0])
-
-    @property
-    def _first(self) -> int:
-        return self._failures + len(self.kernel.guards)
-
-    @property
-    def _failures(self) -> int:
-        return self._again + 1
-
-    @property
-    def _again(self) -> int:
-        return self._start + 1
-
-    @property
-    def _start(self) -> int:
-        return self._slow + 1
-
-    @property
-    def _slow(self) -> int:
-        return python.COUNT + len(self.kernel.constants)
-
-    def _call(self, name: str, kind: Any, *args: Any) -> Any:
-        """A function of CPython or NumPy."""
-        signature = ir.FunctionType(kind, [a.type for a in args])
-        callee = Callee(self._entry(python.API[name]), signature)
-        return self.b.call(callee, list(args))
-
     # --- writing -----------------------------------------------------------------------------
-
-    def _at(self, pointer: Any, offset: Any) -> Any:
-        at = integer(offset) if isinstance(offset, int) else offset
-        return self.b.gep(pointer, [at], source_etype=ir.IntType(8))
-
-    def _word(self, pointer: Any, offset: int, kind: Any = POINTER) -> Any:
-        return self.b.load(self._at(pointer, offset), typ=kind)
 
     def _write(self) -> None:
         b = self.b
@@ -162,6 +84,8 @@ class Wrapper:
         values = [self._input(k, v, slow) for k, v in enumerate(self.program.inputs)]
         failed = self.function.append_basic_block("failed")
         empty = self.function.append_basic_block("empty")
+        if self.kernel.cores is not None:
+            self._begin(empty)
         self.result = self._call("PyTuple_New", POINTER, integer(len(self.program.outputs)))
         none = ir.Constant(POINTER, None)
         self._demand(b.icmp_unsigned("!=", self.result, none), empty)
@@ -169,22 +93,17 @@ class Wrapper:
         held, rooms = self._temporaries(failed)
         *rooms, scratch = rooms
         shared = [self._at(self.table, 8 * python.CORES), scratch]
-        code = self._run([*values, *self._constants(), *outputs, *rooms, *shared])
+        code, raised = self._run([*values, *self._constants(), *outputs, *rooms, *shared])
         if held is not None:
             self._call("PyMem_RawFree", ir.VoidType(), held)
         self._answer(code)
-        self._heed()
+        if raised is not None:
+            self._heed(raised)
         for k, o in enumerate(self.program.outputs):
             if not o.value.is_array:
                 self._boxed(k, o.value, outputs[k], failed)
         b.ret(self.result)
         self._endings(slow, failed, empty)
-
-    def _demand(self, condition: Any, otherwise: Any) -> None:
-        """Go on only where a condition holds."""
-        following = self.function.append_basic_block("next")
-        self.b.cbranch(condition, following, otherwise)
-        self.b.position_at_end(following)
 
     def _input(self, k: int, v: Variable, slow: Any) -> Any:
         b = self.b
@@ -237,13 +156,6 @@ class Wrapper:
         b.store(made, self._at(self.result, python.TUPLE + 8 * k))
         return self._word(made, python.OBJECT)
 
-    def _local(self, kind: Any) -> Any:
-        with self.b.goto_block(self.function.entry_basic_block):
-            first = self.function.entry_basic_block.instructions
-            if first:
-                self.b.position_before(first[0])
-            return self.b.alloca(kind)
-
     def _dims(self, shape: tuple[int, ...]) -> Any:
         name = "shape_" + "_".join(map(str, shape))
         if name not in self.module.globals:
@@ -273,43 +185,19 @@ class Wrapper:
             offset += n
         return held, places
 
-    def _run(self, arguments: list[Any]) -> Any:
+    def _run(self, arguments: list[Any]) -> tuple[Any, Any]:
+        """The number of the guard that fails, and the flags that are raised."""
         sizes = [v.size for s in operations_of(self.program.steps) for v in s.results]
         state = None
-        if self.kernel.cores is not None:
-            self._begin()
         if max(sizes, default=0) >= LONG:
             state = self._call("PyEval_SaveThread", POINTER)
         if self.flags is not None:
             self.flags.clear()
         code = self.b.call(self.kernel.function, arguments)
-        self.raised = self.flags.raised() if self.flags is not None else None
+        raised = self.flags.raised() if self.flags is not None else None
         if state is not None:
             self._call("PyEval_RestoreThread", ir.VoidType(), state)
-        return code
-
-    def _begin(self) -> None:
-        """See to it that the threads are there: before the first call, and after a fork."""
-        b = self.b
-        workers = b.load(self._at(self.table, 8 * python.CORES), typ=INT)
-        ask = self.function.append_basic_block("ask")
-        there = self.function.append_basic_block("there")
-        following = self.function.append_basic_block("next")
-        b.cbranch(b.icmp_unsigned("==", workers, integer(0)), following, ask)
-        b.position_at_end(ask)
-        wanted = self._word(self._entry(python.CORES + 1), 8 * WANTED, INT)
-        b.cbranch(b.icmp_unsigned(">=", wanted, workers), following, there)
-        b.position_at_end(there)
-        none = ir.Constant(POINTER, None)
-        start = self._entry(self._start)
-        started = self._call("PyObject_Vectorcall", POINTER, start, self.args, integer(0), none)
-        with b.if_else(b.icmp_unsigned("==", started, none)) as (refused, done):
-            with refused:
-                self._call("PyErr_Clear", ir.VoidType())
-            with done:
-                self._call("Py_DecRef", ir.VoidType(), started)
-        b.branch(following)
-        b.position_at_end(following)
+        return code, raised
 
     def _answer(self, code: Any) -> None:
         """Give a Failed where a guard does not hold."""
@@ -325,54 +213,6 @@ class Wrapper:
             self._call("Py_IncRef", ir.VoidType(), failure)
             self._call("Py_DecRef", ir.VoidType(), self.result)
             b.ret(failure)
-
-    def _heed(self) -> None:
-        """Run the program by NumPy where a flag is raised that is not ignored."""
-        if self.raised is None:
-            return
-        b = self.b
-        ask = self.function.append_basic_block("ask")
-        again = self.function.append_basic_block("again")
-        following = self.function.append_basic_block("next")
-        b.cbranch(b.icmp_unsigned("==", self.raised, integer(0)), following, ask)
-        b.position_at_end(ask)
-        self._pass_underflow(following)
-        number = self._call("PyLong_FromLong", POINTER, self.raised)
-        given = self._local(POINTER)
-        b.store(number, given)
-        none = ir.Constant(POINTER, None)
-        judge = self._object(is_heeded)
-        told = self._call("PyObject_Vectorcall", POINTER, judge, given, integer(1), none)
-        self._call("Py_DecRef", ir.VoidType(), number)
-        self._demand(b.icmp_unsigned("!=", told, none), again)
-        self._call("Py_DecRef", ir.VoidType(), told)
-        b.cbranch(b.icmp_unsigned("==", told, self._object(True)), again, following)
-        b.position_at_end(again)
-        self._call("Py_DecRef", ir.VoidType(), self.result)
-        self._call("PyErr_Clear", ir.VoidType())
-        run = self._entry(self._again)
-        b.ret(self._call("PyObject_Vectorcall", POINTER, run, self.args, self.number, none))
-        b.position_at_end(following)
-
-    def _pass_underflow(self, following: Any) -> None:
-        """Go on where it is underflow alone, and nobody has set an error state."""
-        found = state()
-        if found is None:
-            return
-        b = self.b
-        look = self.function.append_basic_block("look")
-        judge = self.function.append_basic_block("judge")
-        b.cbranch(b.icmp_unsigned("==", self.raised, integer(UNDERFLOW)), look, judge)
-        b.position_at_end(look)
-        variable, default = found
-        place, none = self._local(POINTER), ir.Constant(POINTER, None)
-        b.store(none, place)
-        self._call("PyContextVar_Get", INT32, self._object(variable), none, place)
-        now = b.load(place, typ=POINTER)
-        self._demand(b.icmp_unsigned("!=", now, none), judge)
-        self._call("Py_DecRef", ir.VoidType(), now)
-        b.cbranch(b.icmp_unsigned("==", now, self._object(default)), following, judge)
-        b.position_at_end(judge)
 
     def _boxed(self, k: int, v: Variable, place: Any, failed: Any) -> None:
         """A result that is a NumPy scalar."""

@@ -92,7 +92,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("shape", [(2, 5000), (5000, 3), (100, 101), (7, 1111)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 5000), (5000, 3), (100, 101)], ids=str)
 def test_bits_do_not_depend_on_the_number_of_threads(short_ranges, name, shape):
     f = PROGRAMS[name]
     x = rng.normal(size=shape)
@@ -116,7 +116,7 @@ def programs(draw):
     return shape, operands, [tuple(sorted(a)) for a in axes], draw(st.booleans())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(programs(), st.sampled_from([150, 1000, 8192]))
 def test_bits_of_random_programs(program, entries):
     shape, operands, axes, is_kept = program
