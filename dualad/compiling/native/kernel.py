@@ -134,7 +134,8 @@ class Kernel(Scope):
             self.memory[id(c)] = next(args)
         self.slots = [next(args) for _ in self.outputs]
         for v, slot in zip(self.outputs, self.slots, strict=True):
-            self.memory.setdefault(v, slot)
+            if not self.plan.is_small(v):  # a small one is written at the end
+                self.memory.setdefault(v, slot)
         for v in self.temporaries:
             self.memory[v] = next(args)
         for v in self.program.inputs:
