@@ -206,3 +206,20 @@ def test_a_small_result_is_read_by_an_operation_on_a_large_array():
     small, large = run(*values)
     assert small == np.sin(0.75)
     np.testing.assert_array_equal(large, np.full((5, 5, 5), 2.0 * np.sin(0.75)))
+
+
+def test_a_value_added_to_a_part_of_itself_is_read_before_it_is_written():
+    """With s = x + reversed x, sum(c (last s - s)**2) has the slope g + reversed g, where g is
+    -2 c (last s - s), and its negated sum in addition in the last place."""
+    x, c = np.linspace(-1.0, 2.0, 100) ** 3, np.linspace(1.0, 2.0, 100)
+
+    def f(x):
+        s = x + x[::-1]
+        return np.sum(c * (s[-1] - s) ** 2)
+
+    s = x + x[::-1]
+    g = -2.0 * c * (s[-1] - s)
+    g[-1] -= np.sum(g)
+    gradient = dualad.compile(dualad.grad(f))
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(x), g + g[::-1], rtol=1e-12, atol=1e-12)
