@@ -216,7 +216,8 @@ def test_a_value_added_to_a_part_of_itself_is_read_before_it_is_written():
     def f(x):
         y = x * 1.5
         s = y[::-1, ::-1] + y
-        return np.sum(c * s * s) + np.sum(s[:, -1] * s[:, -1] * s[:, -1])
+        last = s[:, -1]
+        return np.sum(c * s * s) + np.sum(last * last * last)
 
     s = 1.5 * (x[::-1, ::-1] + x)
     g = 2.0 * c * s
