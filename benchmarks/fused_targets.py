@@ -48,16 +48,21 @@ FUSED: dict[tuple[str, str], float] = {
 
 #: What dominates, for the workloads whose compiled rows are lost.
 FUSED_REASONS: dict[str, str] = {
-    "rosenbrock_100": "The Hessian is an array of 100 x 100, whose rows are put together from "
-    "slices; that is written entry by entry where a loop by hand would write the three diagonals.",
-    "black_scholes_1e6": "Some 70 operations a number where a derivative simplified by hand has "
-    "45: terms of the kind a x + b x are not collected, because that is not exact.",
-    "polynomial_1e6": "The memory's limit is near: two arrays of 8 MB are read or written, and "
-    "the pages of a fresh result cost as much as the arithmetic.",
+    "rosenbrock_100": "The Hessian is an array of 100 x 100 made from matrices of which all but "
+    "three diagonals are zero: four are read and one is written, where a loop by hand would write "
+    "the three diagonals.",
+    "black_scholes_1e6": "Arithmetic: 220 vector instructions and five divisions for each eight "
+    "numbers. A derivative simplified by hand has two thirds of them: terms of the kind a x + b x "
+    "are not collected, because that is not exact.",
+    "polynomial_1e6": "The memory's limit is near: two arrays of 8 MB are read or written. Sums "
+    "and products are rounded one by one, as NumPy rounds them; fused they would be a fifth "
+    "faster, and differences that are exactly zero would not stay so.",
     "mlp": "The matrix products alone are 1.85 evaluations of f in NumPy's OpenBLAS; PyTorch's "
     "library needs a fifth less for the first layer.",
-    "cholesky_200": "Factorisation, inverse and products are LAPACK's and BLAS's.",
-    "eigh_200": "Nine tenths are LAPACK's eigendecomposition, of which PyTorch and JAX have "
-    "another.",
+    "cholesky_200": "The factorisation, the products of its rule, which goes by blocks, and the "
+    "product that the covariance adds are LAPACK's and BLAS's.",
+    "logdet_solve_200": "The inverse is a third, the factorisation a fifth, two products of "
+    "matrices another third: they are LAPACK's and BLAS's.",
+    "eigh_200": "Four fifths are LAPACK's eigendecomposition, of which PyTorch has another.",
     "memory": "The workspace of a program is held between its calls.",
 }

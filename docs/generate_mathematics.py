@@ -31,8 +31,12 @@ the system's library, which answers sooner for one number.
 - float32 is computed in float64 and rounded.
 - `power` of small integers is exact. The bound of `logaddexp` is in units of the larger summand,
   for the two may cancel.
+- Quotients by a number, and by what several quotients of a loop are divided by, need no division
+  of their own: products with an inverse, and one step by the exact remainder, which give bit for
+  bit what a division gives. Only where the quotient, or what is divided, is below 1e-290 may the
+  last place differ.
 - A processor without fused multiply-add gets exact products of halves in their place: slower, with
-  the same bounds.
+  the same bounds; quotients are divisions there.
 
 A compiled function may differ from NumPy's in the last place: NumPy has loops of its own, with
 other errors. Functions that choose or cut (`maximum`, `floor`, `copysign`) are exact.

@@ -13,7 +13,7 @@ from benchmarks.backends.backend import Backend
 from benchmarks.compare import compare
 from benchmarks.costs import OPERATIONS, X
 from benchmarks.keep import STORED, keep, load
-from benchmarks.measure import floor_of, measure, prepared, tangents
+from benchmarks.measure import floor_of, measure, prepared, tangents, varying
 from benchmarks.memory import bytes_per_operation, peaks
 from benchmarks.page import page
 from benchmarks.profile import shares
@@ -47,6 +47,14 @@ def differenced(f, x, t, h=1e-5):
 def relative(x):
     """A direction that moves every entry by its own size: arguments may differ by 10^12."""
     return tuple(np.where(a == 0, 1.0, a)[()] for a in x)
+
+
+def test_an_argument_that_varies_takes_turns_between_neighbours():
+    x = np.array([[1.0, 2.0]])
+    call = varying(lambda: x.copy(), x)
+    seen = [call() for _ in range(4)]
+    assert [s[0, 0] - 1 for s in seen] == [2**-52, 0, 2**-52, 0]
+    assert all(s[0, 1] == 2 for s in seen)
 
 
 def contracted(blocks, t):

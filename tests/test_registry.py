@@ -84,6 +84,14 @@ SAMPLES = {
         Sample(real(4, 3, 2), index=(1, S, np.array([1, 0, 1]))),
         Sample(real(3), index=(np.array([], dtype=int),)),
     ],
+    "attained": [
+        Sample(real(2, 3), places=np.array([[2], [3]])),
+        Sample(real(4), places=np.array([1])),
+    ],
+    "put_back": [
+        Sample(real(2, 1), places=np.array([[2], [3]]), shape=(2, 3)),
+        Sample(real(2), places=np.array([5, 0]), shape=(3, 2)),
+    ],
     "scatter_add": [
         Sample(real(3), index=(REPEATED,), shape=(4,)),
         Sample(real(3), index=(1, S), shape=(2, 3)),
@@ -228,11 +236,27 @@ SAMPLES |= {
     "plus_transpose": [Sample(real(3, 3)), Sample(real(2, 3, 3))],
     "hermitian": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
     "folded": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
-    "cholesky_tangent": [Sample(real(3, 3), factor=np.tril(STACK[0]))],
-    "cholesky_cotangent": [Sample(real(3, 3), factor=np.tril(STACK[0]))],
+    "hermitian_product": [
+        Sample(real(3, 3), real(3, 2), lower=True),
+        Sample(real(2, 3, 3), real(3, 3), lower=False),
+    ],
+    "folded_product": [
+        Sample(real(3, 2), real(3, 2), lower=True),
+        Sample(real(2, 3, 3), real(2, 3, 3), lower=False),
+    ],
+    "cholesky_tangent": [Sample(real(3, 3), np.tril(STACK[0]))],
+    "cholesky_cotangent": [Sample(real(3, 3), np.tril(STACK[0]))],
     "resolvent": [
         Sample(STACK[0], np.array([0.1, 0.5, 2.0]), real(3, 3), complex=False),
         Sample(STACK, real(2, 3) + [0.0, 2.0, 4.0], real(2, 3, 3), complex=False),
+    ],
+    "spectral_move": [
+        Sample(real(3, 3), STACK[0], np.array([0.1, 0.5, 2.0]), lower=True, complex=False),
+        Sample(real(2, 3, 3), STACK, real(2, 3) + [0.0, 2.0, 4.0], lower=False, complex=False),
+    ],
+    "spectral_cotangent": [
+        Sample(real(4, 3), STACK[0], np.array([0.1, 0.5, 2.0]), lower=True, complex=False),
+        Sample(real(2, 4, 3), STACK, real(2, 3) + [0.0, 2.0, 4.0], lower=False, complex=False),
     ],
     "inv": [Sample(STACK[0]), Sample(STACK), Sample(np.ones((0, 0)))],
     "inverse_again": [Sample(STACK[0]), Sample(STACK)],

@@ -34,7 +34,8 @@ def log_sum_exp(xp: Any, z: Any, axis: int) -> Any:
     "for the first layer. A gradient written by hand costs 2.2 f, in pages that are not "
     "fresh. What is left: the slope of tanh, which is exact in the tails, a copy of the rows "
     "(800 kB, in case that the function writes to them), a look for NaN in the results, and "
-    "sixty small operations of ten microseconds each, between products that empty the caches.",
+    "a thousand calls of Python for sixty small operations, whose code and data a product "
+    "has put out of the caches each time: they take half a microsecond each.",
     operations=20,
     peak=("vag",),
 )
@@ -79,9 +80,11 @@ def triangle_places(d: int) -> np.ndarray:
     mixture_arguments,
     targets={"grad": 2.6, "jvp": 2.4},
     dominates=(
-        "No single operation: arrays of 2 MB (25 by 1000 by 10) that broadcast, with a last axis "
-        "so short that NumPy takes twice the time for a product. Half of a gradient is the sweep; "
-        "f itself needs half of its time for pages of fresh memory, which the pool saves."
+        "No single operation: some 25 passes over arrays of 2 MB (25 by 1000 by 10), two or three "
+        "of which the second level cache does not hold. Sums over the last axis, which is short, "
+        "and products with what broadcasts are laid out in long rows; three products of stacks "
+        "of small matrices are a quarter of a gradient, and the sweep is half of it. f itself "
+        "needs half of its time for pages of fresh memory, which the pool saves."
     ),
     operations=28,
     peak=("grad",),

@@ -39,6 +39,8 @@ class Workload:
         quick: whether a quick run has it.
         peak: the jobs whose peak of memory is measured.
         directions: for `jvpk`, the tangents of each argument, an axis of three in front.
+        varies: whether the argument changes by a rounding from call to call, where what was
+            computed for the last one could be found again.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Workload:
     quick: bool = True
     peak: tuple[str, ...] = ()
     directions: Callable[[], tuple] | None = None
+    varies: bool = False
 
     @property
     def jobs(self) -> tuple[str, ...]:

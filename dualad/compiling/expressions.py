@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.memory import F64, LARGE
 from ..engine.source import Literals
 from ..engine.staged import Operation, Variable
+from ..engine.sums import is_by_columns
 
 __all__ = ["Expressions", "may_be_float"]
 
@@ -172,6 +174,12 @@ def _method(e: Expressions, s: Operation, call: str) -> str | None:
 
 
 def _sum(e: Expressions, s: Operation) -> str:
+    x, axes = s.operands[0], s.params["axes"]
+    if type(x) is Variable and x.size >= LARGE and x.dtype is F64 and x.contiguous:
+        if s.quiet:  # in a derivative
+            return f"sum_up({e.value(x)}, {e.parameter(axes)})"
+        if is_by_columns(x.shape, axes):
+            return f"sum_as_numpy({e.value(x)}, {e.parameter(axes)})"
     return _reduced(e, s, "np.add")
 
 

@@ -19,7 +19,7 @@ __all__ = ["Lifetimes", "is_large"]
 #: Arrays of so many bytes and more are freed after their last use, before the function ends.
 LARGE = 1 << 16
 #: Operations whose result lies in memory of its own, besides the ufuncs.
-FRESH = frozenset("scatter_add index_set add_at_slice matmul concatenate sum_axes".split())
+FRESH = frozenset("scatter_add index_set add_at_slice matmul gram concatenate sum_axes".split())
 
 
 def aliases_of(piece: Piece | None) -> Sequence[Variable]:

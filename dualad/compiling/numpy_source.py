@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.guard import has_nan, ignore, restore
+from ..engine.rows import in_long_rows
 from ..engine.source import definition
 from ..engine.staged import Guard, Operation, Variable
+from ..engine.sums import sum_up, total
 from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group
@@ -287,7 +289,8 @@ class NumpySource(Expressions):
         scope: dict[str, Any] = {
             **self.helpers, **self.constants, "np": np, "has_nan": has_nan, "ignore": ignore,
             "restore": restore, "same_value": same_value, "failed": self.failures,
-            "isnan": isnan, "workspace": Workspace(self.plan.kinds),
+            "isnan": isnan, "workspace": Workspace(self.plan.kinds), "sum_up": sum_up,
+            "sum_as_numpy": total, "in_long_rows": in_long_rows,
         }  # fmt: skip
         text = "\n".join([f"def {name}({inputs}):", *self.lines])
         for known in set(FUNCTION.findall(text)):

@@ -13,6 +13,8 @@ WORDS = (
     (re.compile(r"\bhas_nan\((\w+)\)"), r"np.isnan(\1).any()"),
     (re.compile(r"(?<![.\w])isnan\("), "np.isnan("),
     (re.compile(r"\bsame_value\("), "np.array_equal("),
+    (re.compile(r"\bin_long_rows\((np\.\w+), "), r"\1("),
+    (re.compile(r"\bsum_(up|as_numpy)\("), "np.add.reduce("),
 )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.memory import F64
+from ..engine.rows import has_short_rows
 from ..engine.staged import Operation, Variable
 from .passes.constants import is_elementwise
 from .program import is_basic
@@ -71,7 +73,21 @@ def into_workspace(source: NumpySource, s: Operation) -> list[str] | None:
     if home is None:
         return None
     names = [*source.operands(s), f"out={home}"]
-    return [f"{source.new_name(r)} = {source.function(s.primitive)}({', '.join(names)})"]
+    call = f"{source.function(s.primitive)}("
+    if has_short_rows(r.shape) and broadcasts(s):
+        call = f"in_long_rows({call[:-1]}, "
+    return [f"{source.new_name(r)} = {call}{', '.join(names)})"]
+
+
+def broadcasts(s: Operation) -> bool:
+    """Whether an operation entry by entry of float64 arrays and numbers has an array repeated."""
+    arrays = [x for x in (*s.operands, *s.results) if hasattr(x, "shape") and x.shape]
+    shape = s.results[0].shape
+    return (
+        isinstance(s.primitive.impl, np.ufunc)
+        and all(x.dtype == F64 for x in arrays)
+        and any(x.shape != shape for x in arrays)
+    )
 
 
 def _matmul(source: NumpySource, s: Operation, k: int) -> list[str] | None:
@@ -81,6 +97,15 @@ def _matmul(source: NumpySource, s: Operation, k: int) -> list[str] | None:
         return None
     a, b = map(source.value, s.operands)
     return [f"{source.new_name(s.results[0])} = np.matmul({a}, {b}, out={home})"]
+
+
+def _gram(source: NumpySource, s: Operation, k: int) -> list[str] | None:
+    """The product of a matrix with its transpose, in the same way."""
+    home = source.home(s.results[0])
+    if home is None or len(s.results[0].shape) != 2:
+        return None
+    a = source.value(s.operands[0])
+    return [f"{source.new_name(s.results[0])} = np.matmul({a}, {a}.T, out={home})"]
 
 
 def _has_arrays(index: tuple) -> bool:
@@ -149,5 +174,5 @@ def _spread(source: NumpySource, s: Operation, k: int) -> list[str] | None:
 
 WAYS = {
     "scatter_add": _scatter, "index_set": _written, "add_at_slice": _written,
-    "matmul": _matmul, "stack": _stacked, "broadcast_to": _spread,
+    "matmul": _matmul, "gram": _gram, "stack": _stacked, "broadcast_to": _spread,
 }  # fmt: skip

@@ -3,8 +3,9 @@
 On large arrays an operation costs what it moves: every pass over an array goes through main
 memory, and a fresh result faults its pages in. Here one rule is computed on blocks that stay in
 the cache, by the same ufuncs in the same order, so that the results are the same to the last bit.
-Arrays that broadcast are cut along their first axis. In the sweep a cotangent that nobody else
-holds is added to in place; `fused` sweeps several entries so at once.
+Arrays that broadcast are cut along their first axis, after `rows` has made short rows long. In
+the sweep a cotangent that nobody else holds is added to in place; `fused` sweeps several entries
+so at once.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from .guard import ignore, restore
 from .memory import F64, LARGE, POOL, Pool, has_own_memory, large_result
+from .rows import long_rows
 from .steps import Steps
 
 __all__ = ["Later", "blockwise", "blockwise_pull", "pool_of", "share_rule"]
@@ -75,11 +77,14 @@ def laid_out(block: int, *arrays: Any) -> tuple | None:
         if not (a.flags.c_contiguous or 0 in a.strides):
             return None
     shape = np.broadcast(*arrays).shape
-    row = math.prod(shape[1:])  # of an axis that is cut as it is
-    if row > TOGETHER or shape[0] * row < LARGE:
+    if math.prod(shape) < LARGE:
         return None
-    whole = [a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays]
-    return shape, shape, max(1, block // row), whole
+    frame, laid = long_rows(shape, arrays) or (shape, arrays)
+    row = math.prod(frame[1:])  # of an axis that is cut as it is
+    if row > TOGETHER:
+        return None
+    whole = [a if a.shape == frame else np.broadcast_to(a, frame) for a in laid]
+    return shape, frame, max(1, block // row), whole
 
 
 def blockwise(
@@ -292,9 +297,11 @@ def _value_alone(of_value: Sequence[str], arrays: Sequence[str], tangent: str) -
     return [
         f"    laid = laid_out(0, {', '.join(arrays)})",
         f"    if laid is None or {tangent}.shape != laid[0]: return None",
-        "    out = pool_of(level).lend(laid[0])",
+        f"    values, as_given = pool_of(level).lend(laid[0]), {tangent}",
+        "    out = values.reshape(laid[1])",
+        f"    {', '.join(arrays)}, = laid[3]",
         *["    " + line for line in of_value],
-        f"    return out, {tangent}",
+        "    return values, as_given",
     ]
 
 

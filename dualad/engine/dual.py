@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .level import Level
+from .primitive import is_large
 from .traced import Buffer, TracedArray, buffer
 
 #: What an operation that is linear in its one argument does to value and tangent alike.
@@ -58,7 +59,11 @@ def linear_in_one(primitive: Any, level: Level, args: tuple, params: dict) -> Du
     if kind is not type(t) or kind not in PLAIN or x.dtype is not t.dtype:
         return None
     impl, before, after = primitive.impl, args[:k], args[k + 1 :]
-    out, moved = impl(*before, x, *after, **params), impl(*before, t, *after, **params)
+    out, moved = impl(*before, x, *after, **params), None
+    if primitive.quick is not None and kind is np.ndarray and is_large(t, out):
+        moved = primitive.quick(*before, t, *after, **params)
+    if moved is None:
+        moved = impl(*before, t, *after, **params)
     return make_dual(level, out, moved)
 
 

@@ -26,12 +26,16 @@ _rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | Non
 
 
 class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its rules, what they read."""
+    """An entry of a run: its variable, those of its parents, its rules, what they read.
+
+    One that `computes` nothing hands its cotangent on.
+    """
 
     variable: int
     parents: tuple[int, ...]
     rules: list[Callable]
     reads: tuple
+    computes: bool
 
 
 def sweep_large(tape: list, inputs: int, g: list[Any], last: int, own: set[int]) -> None:
@@ -66,7 +70,7 @@ def pull_run(tape: list, inputs: int, g: list[Any], last: int) -> int | None:
             reached.update(step.parents)
             rows = max(rows, needed)
         k -= 1
-    if len(steps) < 2:
+    if len(steps) < 2 or not any(step.computes for step in steps):
         return None
     _Run(g, k + 1, shape).carry_out(steps, rows)
     return k + 1
@@ -91,7 +95,10 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | N
     if key not in _rules:
         _rules[key] = rules_of(stated, tuple(kinds))
     found = _rules[key]
-    return None if found is None else (Step(k, entry[1 : 1 + count], found[0], reads), found[1])
+    if found is None:
+        return None
+    computes = any(term != ("+", "c") for term in stated.terms)
+    return Step(k, entry[1 : 1 + count], found[0], reads, computes), found[1]
 
 
 def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .rows import in_long_rows
+
 __all__ = [
     "LARGE",
     "LIMIT",
@@ -50,7 +52,7 @@ class Pool:
     def __init__(self, limit: int = LIMIT, kept: int = KEPT) -> None:
         # Not read from the module, of which nothing is left when the interpreter shuts down.
         self.limit, self.kept = limit, kept
-        self.free: dict[int, list[np.ndarray]] = {}
+        self.free: dict[int, list[_Memory]] = {}
         #: how many levels are open that have large values
         self.users = 0
         self._lock = threading.RLock()
@@ -62,12 +64,12 @@ class Pool:
             n *= k
         stack = self.free.get(n)
         try:
-            memory = stack.pop() if stack else np.empty(n)
+            memory = stack.pop() if stack else _Memory(n)
         except IndexError:  # another thread was quicker
-            memory = np.empty(n)
+            memory = _Memory(n)
         return np.asarray(_Loan(memory, shape, self))
 
-    def take_back(self, memory: np.ndarray) -> None:
+    def take_back(self, memory: _Memory) -> None:
         stack = self.free.setdefault(memory.size, [])
         if len(stack) < self.kept:
             stack.append(memory)
@@ -103,14 +105,25 @@ class Pool:
                     del self.free[n]
 
 
+class _Memory:
+    """A piece of memory, and how NumPy is told of it."""
+
+    __slots__ = ("array", "interface", "size")
+
+    def __init__(self, n: int):
+        self.array, self.size = np.empty(n), n
+        self.interface = self.array.__array_interface__
+
+
 class _Loan:
     """Memory that returns to its pool when the last array on it is gone."""
 
     __slots__ = ("__array_interface__", "memory", "pool")
 
-    def __init__(self, memory: np.ndarray, shape: tuple[int, ...], pool: Pool):
+    def __init__(self, memory: _Memory, shape: tuple[int, ...], pool: Pool):
         self.memory, self.pool = memory, pool
-        self.__array_interface__ = {**memory.__array_interface__, "shape": shape}
+        self.__array_interface__ = interface = memory.interface
+        interface["shape"] = shape
 
     def __del__(self) -> None:
         self.pool.take_back(self.memory)
@@ -152,15 +165,20 @@ def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
     alike = True
     for a in operands:
         if type(a) is np.ndarray:
-            if a.dtype is not F64 or not a.flags.c_contiguous:
+            if a.dtype is not F64:
                 return ufunc(*operands)
+            if not a.flags.c_contiguous:
+                if 0 not in a.strides:  # an order that the result should have
+                    return ufunc(*operands)
+                alike = False
             if a.shape != shape:
                 alike, shape = alike and not shape, a.shape
         elif type(a) not in NUMBERS:
             return ufunc(*operands)
-    if not alike:
-        shape = np.broadcast(*operands).shape
-    return ufunc(*operands, out=POOL.lend(shape))
+    if alike:
+        return ufunc(*operands, out=POOL.lend(shape))
+    out = POOL.lend(np.broadcast(*operands).shape)
+    return in_long_rows(ufunc, *operands, out=out)
 
 
 def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from .guard import has_nan, quiet
 from .memory import LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
+from .terms import names_in, words_in
 from .traced import Spec, TracedArray, spec_of
 
 __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
@@ -26,6 +27,7 @@ __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partia
 PRIMITIVES = Table()
 
 INPUTS = ("x", "y", "z", "w")
+OPERANDS = frozenset(("out", *INPUTS))
 
 
 class Primitive:
@@ -131,7 +133,7 @@ class Partial:
             self.constant, self.names = 0.0, frozenset[str]()
             self.value = lambda out, *inputs: 0.0
         elif not isinstance(formula, str):
-            self.constant, self.names = None, frozenset({"out", *INPUTS})
+            self.constant, self.names = None, OPERANDS
             self.value = formula
 
     def __getattr__(self, name: str) -> Any:
@@ -151,11 +153,10 @@ class Partial:
 
     def _read(self) -> None:
         """See what the formula reads."""
-        assert self.text is not None
-        code = compile(self.text, "<partial>", "eval")
-        used = code.co_names
-        self.names = frozenset(used).intersection(("out", *INPUTS))
-        self.constant = None if used else float(eval(code))
+        text = self.text
+        assert text is not None
+        self.names = OPERANDS.intersection(words_in(text))
+        self.constant = None if text[:1].isalpha() or names_in(text) else float(eval(text))
 
     def _compile(self) -> None:
         """Make the formula a function."""
@@ -329,8 +330,9 @@ class Linear(Primitive):
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
-    quick:      (tangent, **params): the operation on a plain tangent up to rounding, where that
-                is quicker than what the value of the function is computed by; else None.
+    quick:      (*args, **params): the operation up to rounding on arguments of which one is a
+                plain tangent, where that or the result is large, and it is quicker than what the
+                value of the function is computed by; else None.
     """
 
     family = "linear"
@@ -393,7 +395,10 @@ class Linear(Primitive):
             if t is None:
                 continue
             if self.variadic or self.transposes[k] is not None:
-                total = add_all(total, self(*args[:k], t, *args[k + 1 :], **params))
+                moved, share = (*args[:k], t, *args[k + 1 :]), None
+                if self.quick is not None and type(t) is np.ndarray and is_large(t, out):
+                    share = self.quick(*moved, **params)
+                total = add_all(total, self(*moved, **params) if share is None else share)
             elif self.rules and (rule := self.rules[k]) is not None:
                 total = add_all(total, rule(t, out, *args, **params))
         return total
@@ -452,6 +457,11 @@ class Composite(Primitive):
         if self._batch is None:
             return super().batch(args, mine, params)
         return self._batch(args, mine, **params)
+
+
+def is_large(t: np.ndarray, out: Any) -> bool:
+    """Whether a tangent or a result is large."""
+    return t.size >= LARGE or (type(out) is np.ndarray and out.size >= LARGE)
 
 
 def add_all(a: Any, b: Any) -> Any:

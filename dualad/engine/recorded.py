@@ -88,6 +88,9 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         plan = plan_for(primitive, moving)
         if plan is None:
             return None
+        if plan is EVERYTHING:
+            like = tuple([spec_of(a) for a in args])
+            return (pull_elementwise, parents, primitive, like, params, spec_of(out), like)
         moved, kinds, shapes = [], [], []
         for a, i, (is_active, is_read) in zip(args, parents, plan[0], strict=True):
             spec = None if is_read and not is_active else spec_of(a)
@@ -133,6 +136,10 @@ def entry_of_linear(
     return (pull_linear, active, primitive, tuple(reads), params, spec_of(out), tuple(like))
 
 
+#: The plan of an operation in which every argument is active and nothing is read.
+EVERYTHING: tuple[tuple[tuple[bool, bool], ...], bool] = (), False
+
+
 @functools.lru_cache(maxsize=4096)
 def plan_for(
     primitive: Elementwise, moving: tuple[bool, ...]
@@ -148,6 +155,8 @@ def plan_for(
     names = set[str]().union(
         *(p.names for on, p in zip(active, primitive.partials, strict=True) if on)
     )
+    if all(active) and not names:
+        return EVERYTHING
     steps = tuple([(on, n in names) for on, n in zip(active, INPUTS, strict=False)])
     return steps, "out" in names
 

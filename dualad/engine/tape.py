@@ -23,7 +23,7 @@ import numpy as np
 
 from .blocks import added, blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
-from .memory import LARGE, large_copy, originals, zeros
+from .memory import LARGE, POOL, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
@@ -120,10 +120,14 @@ def pull_elementwise(
     _, parents, primitive, args, _, out, like = entry
     for k, i in enumerate(parents):
         if i is not None:
-            d = primitive.coefficient(k, out, args)
-            if type(d) is float and d == -1.0:
-                add_cotangent(g, i, -unfit(ct, like[k]))
+            constant = primitive.partials[k].constant
+            if constant == 1.0 or constant == -1.0:
+                share = ct if ct.shape == like[k].shape else unfit(ct, like[k])
+                if share.dtype is not like[k].dtype:
+                    share = unfit(share, like[k])
+                add_cotangent(g, i, share if constant == 1.0 else -share)
                 continue
+            d = primitive.coefficient(k, out, args)
             if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
                 s = g[i]
                 alike = ct.shape == like[k].shape and like[k].dtype is d.dtype
@@ -272,6 +276,8 @@ def sweep(
             lambda: sweep(tape, inputs, seeds), lambda: blame_tape(watch, tape, inputs, seeds)
         )
     token = ignore()
+    if large:
+        POOL.enter()
     try:
         guarded = False
         for _, ct in seeds:
@@ -282,10 +288,12 @@ def sweep(
                 if c is not None and has_nan(c):
                     out = _sweep(tape, inputs, seeds, True, False)
                     break
+        if free:
+            tape.clear()
     finally:
         restore(token)
-    if free:
-        tape.clear()
+        if large:
+            POOL.close()
     return out
 
 

@@ -95,10 +95,10 @@ def np_tile(A: Any, reps: Any) -> Any:
 def np_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Entries of a diagonal, with the axis along it last."""
     i, j = axes_of((axis1, axis2), a.ndim)
-    moved = np_moveaxis(a, (i, j), (-2, -1))
-    n = len(np.diagonal(np.empty((a.shape[i], a.shape[j]), np.bool_), offset))
-    at = np.arange(n)
-    return moved[(..., at + max(-offset, 0), at + max(offset, 0))]
+    moved = a if (i, j) == (a.ndim - 2, a.ndim - 1) else np_moveaxis(a, (i, j), (-2, -1))
+    down, right = max(-offset, 0), max(offset, 0)
+    at = np.arange(max(0, min(a.shape[i] - down, a.shape[j] - right)))
+    return moved[(..., at + down, at + right)]
 
 
 @function(np.diag)

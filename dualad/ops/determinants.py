@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.direction import constant
 from ..engine.guard import quiet
+from ..engine.memory import LARGE, large_result
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from .complexes import imag, real
@@ -29,6 +30,8 @@ SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
 
 def _over_matrices(ct: Any, x: Any) -> Any:
     """x, of which each matrix is scaled."""
+    if type(ct) is np.float64 and type(x) is np.ndarray and x.size >= LARGE:
+        return large_result(np.multiply, ct, x)
     return ct * x if x.ndim == 2 else ct[..., None, None] * x
 
 

@@ -31,11 +31,14 @@ from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
-from .gaps import diagonal_of_product, has_ties, inverse_gaps, resolvent, ties
-from .hermitian import hermitian
+from .gaps import has_ties, inverse_gaps, ties
+from .hermitian import hermitian, hermitian_product
+from .indexing import FULL, getitem
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
+from .shared import eigh_of
+from .spectral import spectral_move
 from .structure import sum_axes
 
 __all__ = [
@@ -107,8 +110,10 @@ def turned(m: Any, w: Any, gaps: Any) -> Any:
 
 def direction_at_ties(a: Any, w: Any) -> Any:
     """The direction of a, where it is known and its sorted values w have ties; else None."""
-    moves = direction(a) if has_ties(w) else None
-    return moves if moves is not None and np.all(np.isfinite(raw(moves))) else None
+    moves = direction(a)
+    if moves is None or not has_ties(w):
+        return None
+    return moves if np.all(np.isfinite(raw(moves))) else None
 
 
 def adapted(m: Any, tied: Any) -> Any:
@@ -128,17 +133,18 @@ def adapted(m: Any, tied: Any) -> Any:
 def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
     """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
     w, v = out
-    moved = hermitian(t, lower=lower) @ v
-    values = diagonal_of_product(conj(v), moved)
+    both, stack = spectral_move(t, v, w, lower=lower), (FULL,) * len(w.shape[:-1])
+    values = getitem(both, index=(*stack, 0, FULL))
+    vectors = getitem(both, index=(*stack, slice(1, None), FULL))
     values = real(values) if np.dtype(a.dtype).kind == "c" else values
-    vectors = resolvent(v, w, moved)
     if has_ties(w):
+        moved = hermitian_product(t, v, lower=lower)
         vectors = vectors + v @ decided(adjoint(v) @ moved, ties(w))
     return values, vectors
 
 
 eigh = Composite(
-    lambda a, lower: tuple(np.linalg.eigh(a, "L" if lower else "U")),
+    eigh_of,
     _eigh_rule,
     reads="out",
     batch=lambda args, mine, lower: eigh(args[0], lower=lower),

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.guard import has_nan
 from ..engine.inplace import store
-from ..engine.primitive import Composite
-from ..engine.traced import raw
-from .indexing import getitem
+from ..engine.primitive import Composite, Linear
+from ..engine.traced import Spec, raw
+from .indexing import getitem, scatter
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks
+from .structure import reshape
 
 __all__ = ["maximum_of", "minimum_of"]
 
@@ -25,35 +27,85 @@ def _extremum_rule(t: Any, out: Any, x: Any, axes: tuple) -> Any:
     return np.sum(np.where(hit, t, 0), axis=axes) / count
 
 
-def _chosen(a: Any, ufunc: np.ufunc, axes: tuple) -> Any:
+def _chosen(a: Any, ufunc: np.ufunc, axes: tuple, keepdims: Any) -> Any:
     """The extrema as entries of a, which takes no rule; None where one is not attained once."""
     x = raw(a)
     if type(x) is not np.ndarray or x.shape != a.shape or x.size == 0:
         return None
     out = ufunc.reduce(x, axis=axes, keepdims=True)
     hit = x == out
-    if np.count_nonzero(hit) != out.size or np.any(out != out):  # a NaN is attained nowhere
+    if np.count_nonzero(hit) != out.size or has_nan(out):  # a NaN is attained nowhere
         return None
-    if len(axes) == x.ndim:
+    shape = out.shape
+    if not keepdims or keepdims is np._NoValue:
+        shape = tuple([n for k, n in enumerate(shape) if k not in axes])
+    if not shape:
         return getitem(a, index=tuple(map(int, np.unravel_index(hit.argmax(), x.shape))))
-    return getitem(a, index=_places(hit, axes))
+    return attained(a, places=_places(hit, sorted(axes)).reshape(shape))
 
 
-def _places(hit: np.ndarray, axes: tuple) -> tuple:
-    """The index of the hits, one along the axes to reduce, in the shape of the others."""
-    kept_axes = [k for k in range(hit.ndim) if k not in axes]
-    shape = [hit.shape[k] for k in kept_axes]
-    if len(axes) > 1:
-        order = (*kept_axes, *axes)
+def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
+    """The hits, one along the axes to reduce, by their places in the flat array."""
+    places = np.flatnonzero(hit)
+    first, last, shape = axes[0], axes[-1] + 1, hit.shape
+    if last - first != len(axes):
+        rest = [k for k in range(hit.ndim) if k not in axes]
+        order = (*rest, *axes)
         found = np.nonzero(hit.transpose(order))
-        return tuple([found[order.index(k)].reshape(shape) for k in range(hit.ndim)])
-    flat, (axis,) = np.flatnonzero(hit), axes
-    n, after = hit.shape[axis], math.prod(hit.shape[axis + 1 :])
-    place = flat // after % n if after > 1 else flat % n
-    if after > 1:  # the hits come in the order of the array: each to where its row ends up
-        place[flat // (n * after) * after + flat % after] = place.copy()
-    index = [np.arange(shape[0])] if len(shape) == 1 else np.ogrid[tuple(map(slice, shape))]
-    return (*index[:axis], place.reshape(shape), *index[axis:])
+        at = [found[order.index(k)] for k in range(hit.ndim)]
+        return np.asarray(np.ravel_multi_index(at, shape))
+    after = math.prod(shape[last:])
+    if after == 1:
+        return places
+    # The hits come in the order of the array: each goes to where its row ends up.
+    row = places % after
+    if first > 0:
+        row += places // (math.prod(shape[first:last]) * after) * after
+    ordered = np.empty_like(places)
+    ordered[row] = places
+    return ordered
+
+
+def _put(values: Any, places: np.ndarray, shape: tuple) -> np.ndarray:
+    out = np.zeros(shape, values.dtype)
+    out.reshape(-1)[places] = values
+    return out
+
+
+def _add_into(out: np.ndarray, ct: Any, places: np.ndarray) -> None:
+    if out.flags.c_contiguous:
+        out.reshape(-1)[places] += ct
+    else:
+        out[np.unravel_index(places, out.shape)] += ct
+
+
+def _attained_batch(args: tuple, mine: tuple, places: np.ndarray) -> Any:
+    rows = reshape(args[0], shape=(args[0].shape[0], math.prod(args[0].shape[1:])))
+    return getitem(rows, index=(slice(None), places))
+
+
+def _put_batch(args: tuple, mine: tuple, places: np.ndarray, shape: tuple) -> Any:
+    n = args[0].shape[0]
+    rows = scatter(args[0], index=(slice(None), places), shape=(n, math.prod(shape)))
+    return reshape(rows, shape=(n, *shape))
+
+
+attained = Linear(
+    lambda x, places: np.take(x, places),
+    lambda ct, x, places: put_back(ct, places=places, shape=x.shape),
+    batch=_attained_batch,
+    spec=lambda x, places: Spec(places.shape, x.dtype),
+    show=lambda x, places: f"np.take({x}, {places})",
+    add_into=_add_into,
+    name="attained",
+)
+put_back = Linear(
+    _put,
+    lambda ct, values, places, shape: attained(ct, places=places),
+    batch=_put_batch,
+    spec=lambda values, places, shape: Spec(shape, values.dtype),
+    name="put_back",
+)
 
 
 def _extremum(ufunc: np.ufunc, name: str) -> Composite:
@@ -93,9 +145,11 @@ def _reduce_extremum(
         rest = tuple(n for k, n in enumerate(a.shape) if k not in axes)
         result = np.zeros(rest, a.dtype) + initial
     else:
-        result = _chosen(a, pair, axes)
+        result = _chosen(a, pair, axes, keepdims)
         if result is None:
             result = primitive(a, axes=axes)
+        else:
+            keepdims = False
         if given(initial):
             result = pair(result, initial)
     return finish(result, a, axes, keepdims, out)

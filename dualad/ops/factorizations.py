@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.guard import quiet
-from ..engine.primitive import Composite, Linear
+from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import NotDifferentiableError, SingularPointError
-from .hermitian import folded
-from .in_place import Halve, PlusAdjoint, Step, Subtract, Times, run, run_transposed
+from .hermitian import folded, hermitian
+from .in_place import Fold, Halve, Step, Subtract, Times, run, run_transposed
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
 from .registry import function
 from .shared import cholesky_of, inverse_known, inverse_of_lower
@@ -50,8 +50,8 @@ def _cholesky_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
     """dL = L P(L^-1 dA L^-H), where P takes the lower triangle and half of the diagonal."""
     if upper:
         return adjoint(_cholesky_rule(adjoint(t), adjoint(out), a, False))
-    if type(out) is np.ndarray and a.shape[-1] >= LARGE:
-        return cholesky_tangent(t, factor=out)
+    if a.shape[-1] >= LARGE:
+        return cholesky_tangent(t, out)
     inverse = triangular_inverse(out)
     return out @ folded(inverse @ (t * half_triangle(a)) @ adjoint(inverse), lower=True)
 
@@ -80,8 +80,7 @@ def _steps(
         inverse = by_halves(low) if inverse is None else inverse
         return [
             Times((whole, whole), inverse, adjoint(inverse)),
-            PlusAdjoint((whole, whole)),
-            Halve((whole, whole)),
+            Fold((whole, whole)),
             Times((whole, whole), low, None),
         ]
     middle = (start + stop) // 2
@@ -90,13 +89,12 @@ def _steps(
     known = by_halves(factor[..., first, first]) if inverse is None else inverse[..., :n, :n]
     rest = None if inverse is None else inverse[..., n:, n:]
     # A small block may be any matrix that is half of dA, a larger one has to be a triangle.
-    tidy: list[Step] = [PlusAdjoint((last, last)), Halve((last, last))]
     return [
         *_steps(factor, start, middle, known),
         Subtract((last, first), (first, first), corner, None),
         Times((last, first), None, adjoint(known)),
         Subtract((last, last), (last, first), corner, None),
-        *(tidy if stop - middle > LARGE else ()),
+        *([Fold((last, last))] if stop - middle > LARGE else ()),
         *_steps(factor, middle, stop, rest),
     ]
 
@@ -111,15 +109,26 @@ def _steps_of(factor: np.ndarray) -> list[Step]:
 def _blocked(
     run: Callable[..., Any],
     transpose: Callable[[], Linear],
+    rule: Callable[..., Any],
     show: Callable[[str, str, str, str], str],
     name: str,
 ) -> Linear:
-    """A linear map of one triangle of a matrix, at a factor that is known."""
+    """A linear map of one triangle of a matrix, and its rule in the factor."""
+
+    def impl(t: Any, factor: Any) -> Any:
+        if t.shape != factor.shape:
+            t = np.broadcast_to(t, np.broadcast_shapes(t.shape, factor.shape))
+        return run(_steps_of(factor), t)
+
     primitive = Linear(
-        lambda t, factor: run(_steps_of(factor), t),
-        lambda ct, t, factor: transpose()(ct, factor=factor),
-        batch=lambda args, mine, factor: primitive(args[0], factor=factor),
-        spec=lambda t, factor: Spec(t.shape, t.dtype),
+        impl,
+        lambda ct, t, factor: transpose()(ct, factor),
+        None,
+        rules=(None, rule),
+        batch=lambda args, mine: primitive(*align(args, mine)),
+        spec=lambda t, factor: Spec(
+            np.broadcast_shapes(t.shape, factor.shape), np.result_type(t.dtype, factor.dtype)
+        ),
         show=lambda t, factor: show(
             t,
             factor,
@@ -129,6 +138,26 @@ def _blocked(
         name=name,
     )
     return primitive
+
+
+def _tangent_in_factor(t: Any, out: Any, moved: Any, factor: Any) -> Any:
+    """Of L P(X + X^H), where X = L^-1 M L^-H and M is half of dA, so that dX = -Y X - X Y^H."""
+    inverse = triangular_inverse(factor)
+    x, y = inverse @ (moved * half_triangle(moved)) @ adjoint(inverse), inverse @ t
+    return t @ (inverse @ out) - factor @ folded(y @ x + x @ adjoint(y), lower=True)
+
+
+def _cotangent_in_factor(t: Any, out: Any, ct: Any, factor: Any) -> Any:
+    """Of half of Z = L^-H U L^-1, where L^H C and U have one lower triangle.
+
+    Hence dZ = L^-H dU L^-1 - V^H Z - Z V with V = dL L^-1.
+    """
+    inverse = triangular_inverse(factor)
+    upper = adjoint(inverse)
+    z = upper @ hermitian(adjoint(factor) @ ct, lower=True) @ inverse
+    zv = z @ (t @ inverse)
+    moved = upper @ hermitian(adjoint(t) @ ct, lower=True) @ inverse - zv - adjoint(zv)
+    return moved * half_triangle(moved)
 
 
 def _show_adjoint(x: str) -> str:
@@ -147,9 +176,15 @@ def _show_cotangent(t: str, factor: str, inverse: str, half: str) -> str:
 
 
 #: The rule of cholesky for the lower triangle, and its transpose.
-cholesky_tangent = _blocked(run, lambda: cholesky_cotangent, _show_tangent, "cholesky_tangent")
+cholesky_tangent = _blocked(
+    run, lambda: cholesky_cotangent, _tangent_in_factor, _show_tangent, "cholesky_tangent"
+)
 cholesky_cotangent = _blocked(
-    run_transposed, lambda: cholesky_tangent, _show_cotangent, "cholesky_cotangent"
+    run_transposed,
+    lambda: cholesky_tangent,
+    _cotangent_in_factor,
+    _show_cotangent,
+    "cholesky_cotangent",
 )
 
 

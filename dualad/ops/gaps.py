@@ -13,7 +13,19 @@ from ..engine.traced import Spec, raw
 from .linalg import adjoint
 from .products import conj
 
-__all__ = ["diagonal_of_product", "has_ties", "inverse_gaps", "resolvent", "ties"]
+__all__ = [
+    "LEAST",
+    "columns_of_resolvent",
+    "diagonal_of_product",
+    "has_ties",
+    "inverse_gaps",
+    "resolvent",
+    "resolvent_in_values",
+    "resolvent_in_vectors",
+    "show_resolvent",
+    "ties",
+    "used_columns",
+]
 
 
 # --- ties ----------------------------------------------------------------------------------------
@@ -21,8 +33,12 @@ __all__ = ["diagonal_of_product", "has_ties", "inverse_gaps", "resolvent", "ties
 
 def _tolerance(w: Any) -> Any:
     """What counts as rounding beside the largest modulus."""
-    size = np.max(np.abs(w), axis=-1, initial=0, keepdims=True)
-    return size * (4 * w.shape[-1] * np.finfo(w.dtype).eps)
+    return np.max(np.abs(w), axis=-1, initial=0, keepdims=True) * _rounding(w)
+
+
+def _rounding(w: Any) -> float:
+    """The ratio to the largest modulus that counts as rounding."""
+    return float(4 * w.shape[-1] * np.finfo(w.dtype).eps)
 
 
 def ties(w: Any) -> Any:
@@ -46,6 +62,9 @@ def inverse_gaps(w: Any, in_order: bool = False) -> Any:
 def has_ties(w: Any) -> bool:
     """Whether two neighbours of sorted values are equal within rounding."""
     values = raw(w)
+    if type(values) is np.ndarray and values.ndim == 1 and values.size > 1:
+        gaps, size = values[1:] - values[:-1], max(abs(values[0]), abs(values[-1]))
+        return bool(np.abs(gaps).min() <= size * _rounding(values))
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
@@ -83,17 +102,30 @@ LEAST = 48
 def _resolvent(v: Any, w: Any, x: Any) -> Any:
     """V (F * V^H X), where columns of zeros in X cost nothing."""
     if type(x) is np.ndarray and x.ndim == v.ndim == w.ndim + 1 == 2 and x.shape[0] >= LEAST:
-        used = np.flatnonzero(x.any(axis=0))
-        if 2 * len(used) < x.shape[1] and not has_ties(w):
+        used = used_columns(x, w)
+        if used is not None:
             out = zeros(x.shape, np.result_type(v, x))
-            gaps = w[used] - w[:, None]
-            gaps[used, np.arange(len(used))] = np.inf
-            out[:, used] = v @ ((adjoint(v) @ x[:, used]) / gaps)
+            out[:, used] = columns_of_resolvent(v, w, x, used)
             return out
     inner = np.matmul(adjoint(v), x)
     gaps = inverse_gaps(w, in_order=True)
     inner = np.multiply(inner, gaps, out=inner if gaps.ndim <= inner.ndim else None)
     return np.matmul(v, inner)
+
+
+def used_columns(x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+    """Which columns of x are not zero; None where most are not, or values are tied."""
+    used = np.flatnonzero(x.any(axis=0))
+    return used if 2 * len(used) < x.shape[1] and not has_ties(w) else None
+
+
+def columns_of_resolvent(
+    v: np.ndarray, w: np.ndarray, x: np.ndarray, used: np.ndarray
+) -> np.ndarray:
+    """These columns of the resolvent of x, where no values are tied."""
+    gaps = w[used] - w[:, None]
+    gaps[used, np.arange(len(used))] = np.inf
+    return v @ ((adjoint(v) @ x[:, used]) / gaps)
 
 
 def _batched_resolvent(args: tuple, mine: tuple[bool, ...]) -> Any:
@@ -110,10 +142,25 @@ def _show_gaps(w: str) -> str:
     return f"(~{tied} / np.where({tied}, 1, {gaps}))"
 
 
+def show_resolvent(v: str, w: str, x: str) -> str:
+    """The resolvent as an expression of NumPy."""
+    return f"{v} @ ({_show_gaps(w)} * (np.conj(np.swapaxes({v}, -1, -2)) @ {x}))"
+
+
 def _moved_gaps(t: Any, w: Any) -> Any:
     """The tangent of the inverse gaps from that of the values."""
     gaps = inverse_gaps(w)
     return gaps * gaps * (t[..., :, None] - t[..., None, :])
+
+
+def resolvent_in_vectors(t: Any, v: Any, w: Any, x: Any) -> Any:
+    """What a tangent of the eigenvectors moves."""
+    return t @ (inverse_gaps(w) * (adjoint(v) @ x)) + v @ (inverse_gaps(w) * (adjoint(t) @ x))
+
+
+def resolvent_in_values(t: Any, v: Any, w: Any, x: Any) -> Any:
+    """What a tangent of the eigenvalues moves."""
+    return v @ (_moved_gaps(t, w) * (adjoint(v) @ x))
 
 
 #: (w_j - A)^+ x_j for each column x_j, of the Hermitian matrix with these eigenvectors and values.
@@ -123,16 +170,14 @@ resolvent = Linear(
     None,
     lambda ct, v, w, x: resolvent(v, w, ct),
     rules=(
-        lambda t, out, v, w, x: (
-            t @ (inverse_gaps(w) * (adjoint(v) @ x)) + v @ (inverse_gaps(w) * (adjoint(t) @ x))
-        ),
-        lambda t, out, v, w, x: v @ (_moved_gaps(t, w) * (adjoint(v) @ x)),
+        lambda t, out, v, w, x: resolvent_in_vectors(t, v, w, x),
+        lambda t, out, v, w, x: resolvent_in_values(t, v, w, x),
         None,
     ),
     batch=_batched_resolvent,
     spec=lambda v, w, x: Spec(
         np.broadcast_shapes(v.shape, x.shape), np.result_type(v.dtype, x.dtype)
     ),
-    show=lambda v, w, x: f"{v} @ ({_show_gaps(w)} * (np.conj(np.swapaxes({v}, -1, -2)) @ {x}))",
+    show=show_resolvent,
     name="resolvent",
 )

@@ -14,9 +14,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..engine.memory import copied
-from .linalg import above, adjoint
+from .linalg import above, clear_above
 
-__all__ = ["Block", "Halve", "PlusAdjoint", "Step", "Subtract", "Times", "run", "run_transposed"]
+__all__ = [
+    "Block",
+    "Fold",
+    "Halve",
+    "Mirror",
+    "Step",
+    "Subtract",
+    "Times",
+    "run",
+    "run_transposed",
+]
 
 #: The rows and the columns of a block.
 Block = tuple[slice, slice]
@@ -32,18 +42,35 @@ class Step(Protocol):
         """The transposed change."""
 
 
-class PlusAdjoint:
-    """B + B^H in the place of B: its own transpose."""
+class Fold:
+    """The lower triangle of B + B^H, with half of its diagonal, in the place of B."""
 
     def __init__(self, block: Block):
         self.block = block
 
     def apply(self, m: np.ndarray) -> None:
         b = m[..., *self.block]
-        b += adjoint(b).copy()
+        b += _adjoint(b).copy()
+        _halve(b)
 
     def transposed(self) -> Step:
-        return self
+        return Mirror(self.block)
+
+
+class Mirror:
+    """The Hermitian matrix of which B holds the lower triangle, in the place of B."""
+
+    def __init__(self, block: Block):
+        self.block = block
+
+    def apply(self, m: np.ndarray) -> None:
+        b = m[..., *self.block]
+        np.copyto(b, _adjoint(b), where=above(b.shape[-1]))
+        if b.dtype.kind == "c":
+            np.einsum("...ii->...i", b).imag = 0
+
+    def transposed(self) -> Step:
+        return Fold(self.block)
 
 
 class Halve:
@@ -53,12 +80,20 @@ class Halve:
         self.block = block
 
     def apply(self, m: np.ndarray) -> None:
-        b = m[..., *self.block]
-        np.copyto(b, 0, where=above(b.shape[-1]))
-        np.einsum("...ii->...i", b)[...] *= 0.5
+        _halve(m[..., *self.block])
 
     def transposed(self) -> Step:
         return self
+
+
+def _halve(b: np.ndarray) -> None:
+    clear_above(b)
+    np.einsum("...ii->...i", b)[...] *= 0.5
+
+
+def _adjoint(x: np.ndarray) -> np.ndarray:
+    x = x.swapaxes(-1, -2)
+    return x.conj() if x.dtype.kind == "c" else x
 
 
 class Times:
@@ -73,7 +108,7 @@ class Times:
         b[...] = x if self.right is None else x @ self.right
 
     def transposed(self) -> Step:
-        left, right = (None if x is None else adjoint(x) for x in (self.left, self.right))
+        left, right = (None if x is None else _adjoint(x) for x in (self.left, self.right))
         return Times(self.block, left, right)
 
 
@@ -86,7 +121,7 @@ class Subtract:
         self.block, self.other, self.left, self.right = block, other, left, right
 
     def apply(self, m: np.ndarray) -> None:
-        x = adjoint(m[..., *self.other])
+        x = _adjoint(m[..., *self.other])
         x = x if self.left is None else self.left @ x
         b = m[..., *self.block]
         b -= x if self.right is None else x @ self.right

@@ -19,6 +19,7 @@ from .structure import axes_of, matrix_transpose, transpose
 __all__ = [
     "above",
     "adjoint",
+    "clear_above",
     "diagonal_of",
     "half_triangle",
     "real_dtype",
@@ -28,10 +29,14 @@ __all__ = [
 
 #: Up to this many rows masks are kept for the next matrix of that size.
 KEPT = 512
+#: From this many rows on zeros are written to whole blocks, which takes less than by a mask.
+CLEARED = 128
 
 
 def transposed(x: Any) -> Any:
     """The transpose of each matrix."""
+    if type(x) is np.ndarray:
+        return x.swapaxes(-1, -2)
     last = x.ndim - 1
     return transpose(x, axes=(*range(last - 1), last, last - 1))
 
@@ -78,6 +83,18 @@ def above(n: int) -> np.ndarray:
 def _above(n: int) -> np.ndarray:
     mask = np.tri(n, dtype=bool)
     return np.logical_not(mask, out=mask)
+
+
+def clear_above(x: np.ndarray) -> None:
+    """Write zeros above the diagonal of each matrix."""
+    n = x.shape[-1]
+    if n <= CLEARED:
+        np.copyto(x, 0, where=above(n))
+        return
+    middle = n // 2
+    x[..., :middle, middle:] = 0
+    clear_above(x[..., :middle, :middle])
+    clear_above(x[..., middle:, middle:])
 
 
 def square(a: Any) -> None:

@@ -18,7 +18,7 @@ from ..engine.guard import either_zero_wins_raw, zero_wins_raw
 from ..engine.inplace import layout, link
 from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, FEW, sum_to
-from ..engine.sums import quick_sum
+from ..engine.sums import quick_sum, total
 from ..engine.traced import Spec, TracedArray, memory_of
 from .indexing import getitem
 from .registry import function
@@ -127,7 +127,7 @@ def _spread(ct: Any, x: Any, axes: tuple) -> Any:
 
 
 sum_axes = Linear(
-    lambda x, axes: np.add.reduce(x, axis=axes),
+    total,
     _spread,
     batch=lambda args, mine, axes: sum_axes(args[0], axes=tuple(a + 1 for a in axes)),
     spec=lambda x, axes: Spec(tuple(n for k, n in enumerate(x.shape) if k not in axes), x.dtype),

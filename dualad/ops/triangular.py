@@ -11,10 +11,11 @@ import itertools
 
 import numpy as np
 
-from ..engine.memory import workspace, zeros
+from ..engine.memory import copied, workspace, zeros
 from . import lapack
+from .linalg import above, clear_above
 
-__all__ = ["by_halves", "fill", "square_of_lower"]
+__all__ = ["by_halves", "fill", "inverse_by_factors", "square_of_lower"]
 
 #: Up to this many rows a triangular matrix is inverted as any other.
 SMALL = 16
@@ -26,6 +27,10 @@ def by_halves(x: np.ndarray) -> np.ndarray:
     """The inverse of each lower triangular matrix, which has zeros above its diagonal."""
     if x.shape[-1] <= SMALL:
         return np.linalg.inv(x)
+    if x.ndim == 2 and x.dtype == np.float64 and lapack.is_found():
+        out = copied(x)
+        _invert(out)
+        return out
     out = zeros(x.shape, x.dtype)
     fill(out, x)
     return out
@@ -33,15 +38,21 @@ def by_halves(x: np.ndarray) -> np.ndarray:
 
 def fill(out: np.ndarray, x: np.ndarray) -> None:
     """The inverse of lower triangles, where out, zero above its diagonal, may be x itself."""
-    if lapack.inverts(out):
-        cuts = _cuts(x.shape[-1], MEDIUM)
-        for start, stop in itertools.pairwise(cuts):
-            block = out[start:stop, start:stop]
-            block[...] = x[start:stop, start:stop]
-            lapack.invert_lower(block)
-    else:
-        cuts = _cuts(x.shape[-1], SMALL)
-        _fill_diagonal(out, x, cuts)
+    cuts = _cuts(x.shape[-1], SMALL)
+    _fill_diagonal(out, x, cuts)
+    _fill_corners(out, x, cuts)
+
+
+def _invert(x: np.ndarray) -> None:
+    """Put its inverse in the place of a lower triangular matrix."""
+    cuts = _cuts(x.shape[-1], MEDIUM)
+    for start, stop in itertools.pairwise(cuts):
+        lapack.invert_lower(x[start:stop, start:stop])
+    _fill_corners(x, x, cuts)
+
+
+def _fill_corners(out: np.ndarray, x: np.ndarray, cuts: list[int]) -> None:
+    """The rest of the inverse, of which the blocks between the cuts are known."""
     while len(cuts) > 2:
         for start, middle, stop in zip(cuts[:-1:2], cuts[1::2], cuts[2::2], strict=True):
             _fill_corner(out, x, slice(start, middle), slice(middle, stop))
@@ -77,6 +88,34 @@ def _fill_corner(out: np.ndarray, x: np.ndarray, first: slice, last: slice) -> N
     corner = x[..., last, first] @ out[..., first, first]
     np.negative(corner, out=corner)
     np.matmul(out[..., last, last], corner, out=out[..., last, first])
+
+
+def inverse_by_factors(factors: np.ndarray, order: np.ndarray | None) -> np.ndarray:
+    """The inverse of a matrix whose rows, in this order, are L U; LAPACK's of NumPy is needed.
+
+    Of the factors U^T is on and below the diagonal, L^T above a diagonal of ones. The inverse has
+    the columns of X in that order, X L = U^-1; the rows of X^T are found from the last ones up.
+    """
+    x = copied(factors)
+    clear_above(x)
+    _invert(x)
+    for start, stop in reversed(list(itertools.pairwise(_cuts(len(x), MEDIUM)))):
+        block, rows = slice(start, stop), x[start:stop]
+        if stop < len(x):
+            rows -= factors[block, stop:] @ x[stop:]
+        rows[...] = _inverse_of_unit(factors[block, block]) @ rows
+    if order is None:
+        return x.T
+    out = workspace(x.shape, x.dtype)
+    out[order] = x
+    return out.T
+
+
+def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
+    """The inverse of what is above a diagonal of ones."""
+    lower = np.where(above(len(x)).T, x.T, np.eye(len(x)))
+    lapack.invert_lower(lower)
+    return lower.T
 
 
 def square_of_lower(x: np.ndarray) -> np.ndarray:

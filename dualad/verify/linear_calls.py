@@ -95,6 +95,12 @@ CALLS: dict[str, list[Call]] = {
     "diagonal_of_product": in_both((2, 2), (2, 2)),
     "hermitian":   [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
     "folded":      [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
+    "hermitian_product": [
+        *in_both((2, 2), (2, 1), lower=True), of_shapes((2, 2), (2, 1), lower=False),
+    ],
+    "folded_product": [
+        *in_both((2, 1), (2, 1), lower=True), of_shapes((2, 1), (2, 1), lower=False),
+    ],
     "zero_wins":   [of_shapes((2, 2), 2)],
     "either_zero_wins": [of_shapes((2, 2), 2)],
     "decided_at_ties": [of_shapes((2, 2), np.zeros((2, 2), bool))],

@@ -91,6 +91,8 @@ REASONS = {
     "cumprod": "the rule is chosen by the size of the products",
     "std": "the rule asks whether the spread is zero",
     "resolvent": "which eigenvalues are equal is decided by values",
+    "spectral_move": "which eigenvalues are equal is decided by values",
+    "spectral_cotangent": "which eigenvalues are equal is decided by values",
     "cholesky_tangent": "it works in place of numbers",
     "cholesky_cotangent": "it works in place of numbers",
     "eigh": "eigenvalues have no closed form",

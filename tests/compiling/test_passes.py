@@ -137,3 +137,28 @@ def test_long_programs_use_names_again():
         return x
 
     assert "v9 =" not in source(f, X)
+
+
+def test_a_large_constant_of_one_value_is_a_number():
+    """Its memory is on loan from the pool while the function is traced."""
+    x = np.linspace(-1.0, 1.0, 40_000)
+    text = source(dualad.grad(lambda x: np.sum(3.0 - 2.5 * np.tanh(x))), x)
+    assert "c0" not in text
+
+
+def test_slices_are_added_in_place_to_a_constant():
+    """The Hessian of a sum of neighbours' products: two diagonals beside a constant one."""
+
+    def f(x):
+        return np.sum(x[1:] * x[:-1] ** 2 + (1 - x[:-1]) ** 2)
+
+    n = 12
+    x = np.linspace(-1.0, 2.0, n)
+    exact = np.zeros((n, n))
+    k = np.arange(n - 1)
+    exact[k, k] = 2 * x[1:] + 2
+    exact[k, k + 1] = exact[k + 1, k] = 2 * x[:-1]
+    compiled = compile(dualad.hessian(f))
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(x), exact, rtol=1e-14)
+    assert compiled.source(x).count(f"np.zeros(({n}, {n}))") == 0

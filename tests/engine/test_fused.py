@@ -71,6 +71,22 @@ def test_a_closed_form(runs):
     assert runs == [3]
 
 
+def test_sums_hand_their_cotangent_on_and_nobody_else_sees_what_is_added_to_it(runs):
+    """Nothing is computed between sums: both operands get the one array, and may get more."""
+    n = 200
+    a, w = np.cos(np.arange(n * n, dtype=float)).reshape(n, n), np.sin(np.arange(n * n) / 7.0)
+    w = w.reshape(n, n)
+    f = lambda a: np.sum(w * (a + a.T + 1.0)) + np.sum(w * a) + np.sum(w.T * (a.T + w))
+    np.testing.assert_allclose(dualad.grad(f)(a), 3 * w + w.T, rtol=1e-13)
+    _, pull = dualad.vjp(lambda a: (a + a.T + 1.0, a + w), a)
+    before = w.copy()
+    runs.clear()
+    for _ in range(2):
+        (ct,) = pull((w, w))
+        np.testing.assert_allclose(ct, 2 * w + w.T, rtol=1e-13)
+    assert np.array_equal(w, before) and runs == []
+
+
 def test_several_axes_and_cotangents_of_a_broadcast():
     x = X[: N - N % 3].reshape(3, -1, 1)
     got = dualad.grad(lambda x: np.sum(np.exp(x) * x * 2.0))(x)

@@ -8,7 +8,7 @@ import pytest
 
 import dualad
 from dualad.engine.memory import LARGE
-from dualad.engine.sums import quick_sum
+from dualad.engine.sums import COLUMNS, quick_sum, total
 
 SHAPES = [(LARGE // 8, 8), (40, 100, 10), (9, 80, 70), (5, 3, 7, 400), (300, 300), (2, LARGE)]
 
@@ -66,3 +66,26 @@ def test_derivatives_of_sums_and_of_what_broadcasts(axis):
     slope = dualad.grad(lambda b: np.sum(t * (x - b)) + np.sum(b + x))(b)
     want = np.sum(1.0 - t, axis=axis, keepdims=True)
     np.testing.assert_array_equal(slope, want)
+
+
+@pytest.mark.parametrize("width", range(1, COLUMNS + 2))
+def test_the_value_of_a_sum_over_short_rows_is_that_of_numpy_to_the_last_bit(width):
+    """Numbers of very different size, for which the order of the sum matters."""
+    rng = np.random.default_rng(width)
+    shape = (3, 2 * LARGE // (3 * width), width)
+    x = rng.normal(size=shape) * 10.0 ** rng.integers(-12, 12, shape)
+    x[0, :5] = -0.0
+    assert total(x, (2,)).tobytes() == np.add.reduce(x, axis=2).tobytes()
+
+
+def test_a_sum_by_columns_warns_as_that_of_numpy_and_no_more():
+    x = np.ones((LARGE, 3))
+    x[1] = np.inf
+    with np.errstate(all="raise"):
+        assert total(x, (1,))[1] == np.inf
+        x[0] = np.inf, -np.inf, 1.0
+        with pytest.raises(FloatingPointError, match="invalid value encountered in reduce"):
+            total(x, (1,))
+    with np.errstate(all="raise"):
+        x[:2] = 1e200  # whose squares overflow
+        np.testing.assert_array_equal(total(x, (1,))[:2], 3e200)

@@ -59,6 +59,22 @@ def test_a_nan_beside_a_tie_is_not_taken_for_two_single_extrema():
     close(dualad.jvp(lambda v: np.max(v, axis=1), (x,), (t,))[1], [0.0, 2.0])
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2, (0, 1), (1, 2), (0, 2), (2, 0)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_the_cotangent_goes_to_the_entry_which_attains_and_adds_to_what_others_leave(
+    axis, keepdims
+):
+    """Also where it is added to a cotangent that lies in another order."""
+    x, w = real(3, 4, 5), real(5, 4, 3)
+    hit = x == np.max(x, axis=axis, keepdims=True)
+    out, pullback = dualad.vjp(
+        lambda v: (np.max(v, axis=axis, keepdims=keepdims), np.transpose(v) * w), x
+    )
+    c = real(*out[0].shape)
+    kept = c if keepdims else np.expand_dims(c, axis)
+    close(pullback((c, np.ones((5, 4, 3)))), (np.where(hit, kept, 0.0) + w.T,))
+
+
 def test_an_infinite_tangent_elsewhere_does_not_matter():
     x, t = np.array([1.0, 3.0, 3.0]), np.array([np.inf, 1.0, 2.0])
     close(dualad.jvp(np.max, (x,), (t,))[1], 1.5)

@@ -6,7 +6,7 @@ from every_mode import close, derivative, like
 
 import dualad
 from dualad.errors import NotDifferentiableError, SingularPointError
-from dualad.ops.factorizations import triangular_inverse
+from dualad.ops.factorizations import cholesky_tangent, triangular_inverse
 
 RNG = np.random.default_rng(8)
 cholesky, qr = np.linalg.cholesky, np.linalg.qr
@@ -128,6 +128,34 @@ def test_a_large_factor_in_batches_of_either_kind_and_to_second_order():
     # The Hessian is symmetric.
     back = dualad.grad(lambda m: np.sum(t[0] * dualad.grad(f)(m)))(a[0])
     close(back / scale, forward / scale, 0, 1e-11)
+
+
+def test_a_compiled_program_goes_by_blocks_too():
+    n = 80
+    a, t, w = positive_definite(n, n), hermitian(n), RNG.normal(size=(n, n))
+    f = lambda m: np.sum(w * cholesky(m))
+    push = lambda m: dualad.jvp(f, (m,), (t,))[1]
+    curve = lambda m: dualad.jvp(dualad.grad(f), (m,), (t,))[1]
+    for g, name in (
+        (dualad.grad(f), "cholesky_cotangent"),
+        (push, "cholesky_tangent"),
+        (curve, ""),
+    ):
+        compiled = dualad.compile(g)
+        for scale in (1.0, 3.0):
+            expected = g(scale * a)
+            size = np.max(np.abs(expected))
+            close(compiled(scale * a) / size, expected / size, 0, 1e-12)
+        assert name in compiled.source()
+
+
+def test_a_direction_is_broadcast_to_a_stack_of_factors():
+    a, t = positive_definite(3, 70, 70), hermitian(70)
+    found = dualad.vmap(lambda m: dualad.jvp(cholesky, (m,), (t,))[1])(a)
+    for k in range(3):
+        close(found[k], dualad.jvp(cholesky, (a[k],), (t,))[1], 1e-10, 1e-12)
+    together = cholesky_tangent(t, cholesky(a))
+    close(together, found, 1e-10, 1e-12)
 
 
 def test_the_program_of_a_large_factor_as_source():

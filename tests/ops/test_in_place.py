@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualad.ops.in_place import Halve, PlusAdjoint, Subtract, Times, run, run_transposed
+from dualad.ops.in_place import Fold, Halve, Mirror, Subtract, Times, run, run_transposed
 
 RNG = np.random.default_rng(31)
 FIRST, LAST = slice(0, 2), slice(2, 5)
@@ -14,7 +14,8 @@ def numbers(*shape):
 
 
 STEPS = {
-    "plus adjoint": PlusAdjoint((LAST, LAST)),
+    "fold": Fold((LAST, LAST)),
+    "mirror": Mirror((FIRST, FIRST)),
     "halve": Halve((FIRST, FIRST)),
     "times left": Times((LAST, FIRST), numbers(3, 3), None),
     "times both": Times((LAST, FIRST), numbers(3, 3), numbers(2, 2)),
@@ -45,7 +46,9 @@ def test_what_the_steps_do():
     )
     found = run([Subtract((LAST, FIRST), (FIRST, FIRST), b, right)], m)
     np.testing.assert_allclose(found[2:, :2], b - b @ c.conj().T @ right)
-    np.testing.assert_allclose(run([PlusAdjoint((FIRST, FIRST))], m)[:2, :2], c + c.conj().T)
-    half = np.tril(c) - np.diag(np.diag(c)) / 2
-    np.testing.assert_allclose(run([Halve((FIRST, FIRST))], m)[:2, :2], half)
+    half = lambda x: np.tril(x) - np.diag(np.diag(x)) / 2
+    np.testing.assert_allclose(run([Halve((FIRST, FIRST))], m)[:2, :2], half(c))
+    np.testing.assert_allclose(run([Fold((FIRST, FIRST))], m)[:2, :2], half(c + c.conj().T))
+    mirrored = half(c) + half(c).conj().T
+    np.testing.assert_allclose(run([Mirror((FIRST, FIRST))], m)[:2, :2], mirrored)
     assert np.array_equal(found[:, 2:], m[:, 2:])

@@ -270,3 +270,42 @@ def test_an_infinite_entry_of_a_large_matrix_is_treated_as_in_a_small_one():
         with np.errstate(invalid="ignore"):
             jacobian = dualad.jacfwd(lambda x, m=matrix: m @ x)(np.ones(len(matrix)))
         assert np.isnan(jacobian[0, 0]) and jacobian[1, 1] == 1.0
+
+
+@pytest.mark.parametrize("stack", [(), (7,)])
+def test_products_of_tangents_and_cotangents_that_repeat_a_row_or_a_column(stack):
+    """They are made of one row or column, and are those of arrays that hold all of them."""
+    x, w = real(*stack, 190, 200), real(*stack, 200, 180)
+    row, column = real(*stack, 1, 200), real(*stack, 200, 1)
+    shift = lambda b, c: (x + b) @ (w - c)
+    y, moved = dualad.jvp(shift, (row, column), (row, column))
+    left, right = np.broadcast_to(row, x.shape).copy(), np.broadcast_to(column, w.shape).copy()
+    close((y, moved), ((x + row) @ (w - column), left @ (w - column) - (x + row) @ right))
+    ones = np.ones((*stack, 190, 180))
+    sides = dualad.grad(lambda x, w: np.sum(x @ w), argnums=(0, 1))(x, w)
+    close(sides, (ones @ np.swapaxes(w, -1, -2), np.swapaxes(x, -1, -2) @ ones))
+    sides[0][...] = 0.0  # they belong to the caller
+    rows = real(*stack, 190, 1)
+    got = dualad.grad(lambda w: np.sum((x @ w) * rows))(w)
+    close(got, np.swapaxes(x, -1, -2) @ (ones * rows))
+
+
+def test_stacks_whose_matrices_are_not_in_order_are_multiplied_by_blas(monkeypatch):
+    """The rule's products take copies: NumPy would multiply such matrices without BLAS."""
+    x, w = real(7, 600, 10), real(10, 12, 7).transpose(2, 0, 1)
+    seen = []
+    f = lambda x, w: np.sum(np.sin(x @ w))
+    monkeypatch.setattr(
+        "dualad.ops.products.large_product", lambda a, b: seen.append((a, b)) or np.matmul(a, b)
+    )
+    c = np.cos(x @ w)
+    close(
+        dualad.grad(f, argnums=(0, 1))(x, w),
+        (c @ np.swapaxes(w, 1, 2), np.swapaxes(x, 1, 2) @ c),
+    )
+    close(
+        dualad.jvp(lambda x, w: x @ w, (x, w), (2.0 * x, w))[1],
+        3.0 * (x @ w),
+    )
+    assert len(seen) >= 2
+    assert all(8 in m.strides[-2:] for pair in seen for m in pair)

@@ -10,6 +10,7 @@ import pytest
 import dualad
 from dualad.ops import lapack, shared
 from dualad.ops.products import gram
+from dualad.ops.triangular import inverse_by_factors
 
 RNG = np.random.default_rng(12)
 N = shared.LEAST
@@ -57,6 +58,19 @@ def exactly_lower(a, b):
             known = mpmath.fdot(row[: len(x)], x)
             x.append((mpmath.mpf(right) - known) / row[len(x)])
         return np.array([float(v) for v in x])
+
+
+def windows(x):
+    return np.lib.stride_tricks.sliding_window_view(x, N)
+
+
+def outcome(f, *args):
+    """The arrays that f gives, or the message of its error."""
+    try:
+        with np.errstate(invalid="ignore"):
+            return list(f(*args))
+    except np.linalg.LinAlgError as refused:
+        return str(refused)
 
 
 def error(x, exact):
@@ -184,12 +198,141 @@ def test_a_nearly_singular_triangle_and_hilberts_matrix():
     )
 
 
+# --- triangles -----------------------------------------------------------------------------------
+
+TRIANGLES = {
+    "lower": np.tril,
+    "upper": np.triu,
+    "lower by columns": lambda a: np.asfortranarray(np.tril(a)),
+    "upper by columns": lambda a: np.asfortranarray(np.triu(a)),
+    "a part": lambda a: np.tril(np.pad(a, ((0, 3), (0, 5))))[:-3, :-5],
+    "every other column": lambda a: np.repeat(np.tril(a), 2, axis=1)[:, ::2],
+    "read only": lambda a: np.broadcast_to(np.tril(a), a.shape),
+    "rows backwards": lambda a: np.tril(a)[::-1].copy()[::-1],
+    "rows that overlap": lambda a: windows(np.r_[np.linspace(0.1, 2, N), np.zeros(N - 1)])[::-1],
+}
+
+
+@pytest.mark.parametrize("k", [1, 2, 70])
+@pytest.mark.parametrize("triangle", TRIANGLES.values(), ids=TRIANGLES)
+def test_triangular_systems(triangle, k):
+    a, b = triangle(matrix()), RNG.normal(size=(N, k))
+    for right in (b, np.asfortranarray(b), np.repeat(b, 2, axis=1)[:, ::2]):
+        before = right.copy()
+        for x in (shared.solution(a, right), shared.solve_by(a, right)):
+            np.testing.assert_allclose(x, exactly(a, right), rtol=1e-12, atol=1e-14)
+            assert x.flags.c_contiguous and x.flags.writeable
+        assert np.array_equal(right, before)
+
+
+def test_a_triangular_system_is_not_factorised(monkeypatch):
+    if lapack._routines() is None:
+        pytest.skip("needs substitution")
+    low, b = np.tril(matrix()), RNG.normal(size=(N, 1))
+    expected = [exactly(a, b) for a in (low, low.T)]
+    monkeypatch.setattr(np.linalg, "solve", None)
+    monkeypatch.setattr(lapack.LU, "solving", None)
+    for a, x in zip((low, low.T), expected, strict=True):
+        np.testing.assert_allclose(shared.solution(a, b), x, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(shared.solve_by(a, b), x, rtol=1e-12, atol=1e-14)
+
+
+def test_substitution_is_as_accurate_as_factors_where_they_are_not():
+    """Of 1 on and -1 below the diagonal: row k of the solution is the sum of all before it."""
+    a = np.eye(N) - np.tri(N, k=-1)
+    b = np.ones((N, 1))
+    expected = 2.0 ** np.arange(N)[:, None]
+    np.testing.assert_allclose(shared.solution(a, b), expected, rtol=1e-12)
+
+
+def test_a_triangle_that_is_singular_or_not_finite_is_left_to_numpy():
+    low, b = np.tril(matrix()), RNG.normal(size=(N, 1))
+    low[3, 3] = 0.0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        shared.solution(low, b)
+    for bad in (np.nan, np.inf):
+        for place in ((5, 3), (5, 5), (3, 5)):
+            a = np.tril(matrix())
+            a[place] = bad
+            found, numpys = outcome(shared.solution, a, b), outcome(np.linalg.solve, a, b)
+            np.testing.assert_equal(found, numpys)
+
+
+def test_derivatives_of_a_triangular_system_count_every_entry():
+    """The matrix happens to be triangular: its zeros have derivatives as its other entries."""
+    low, b, w = np.tril(matrix(70)), RNG.normal(size=(70, 1)), RNG.normal(size=(70, 1))
+    f = lambda a: np.sum(w * np.linalg.solve(a, b))
+    inverse = np.linalg.inv(low)
+    x, y = inverse @ b, inverse.T @ w
+    np.testing.assert_allclose(dualad.grad(f)(low), -y @ x.T, rtol=1e-10, atol=1e-12)
+    t = RNG.normal(size=low.shape)
+    push = dualad.jvp(f, (low,), (t,))[1]
+    np.testing.assert_allclose(push, -np.sum(y * (t @ x)), rtol=1e-10)
+
+
+# --- eigenvalues ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("n", [N, N + 1, 97, 160])
+def test_eigenvalues_and_eigenvectors_are_numpys_to_the_last_bit(n, lower):
+    plain, tied = RNG.normal(size=(n, n)), np.kron(np.eye(2), np.ones((n // 2, n // 2)))
+    for a in (plain, covariance(n), np.diag(np.arange(n) % 7.0), tied, np.asfortranarray(plain)):
+        read_only = np.broadcast_to(a, a.shape)
+        expected = np.linalg.eigh(a, "L" if lower else "U")
+        for found in (shared.eigh_of(a, lower), shared.eigh_of(read_only, lower)):
+            assert all(np.array_equal(x, y) for x, y in zip(found, expected, strict=True))
+            assert all(x.flags.c_contiguous and x.flags.writeable for x in found)
+
+
+def test_a_matrix_that_lapack_would_scale_or_refuse():
+    a = covariance()
+    for scale in (0.0, 1e-250, 1e-150, 1e150, 1e250):
+        for x, y in zip(shared.eigh_of(scale * a, True), np.linalg.eigh(scale * a), strict=True):
+            assert np.array_equal(x, y)
+    other = np.triu(np.full(a.shape, np.nan), 1)
+    w, v = shared.eigh_of(a + other, True)
+    assert np.array_equal(w, np.linalg.eigh(a)[0]) and np.array_equal(v, np.linalg.eigh(a)[1])
+    for bad in (np.nan, np.inf):
+        b = a.copy()
+        b[5, 3] = bad
+        np.testing.assert_equal(outcome(shared.eigh_of, b, True), outcome(np.linalg.eigh, b))
+
+
+def test_eigenvalues_are_numpys_own_call_only_where_they_must(monkeypatch):
+    if lapack._routines() is None:
+        pytest.skip("needs LAPACK")
+    monkeypatch.setattr(np.linalg, "eigh", None)
+    w, v = shared.eigh_of(covariance(), True)
+    np.testing.assert_allclose(v.T @ v, np.eye(N), atol=1e-13)
+    assert np.all(np.diff(w) >= 0)
+
+
+# --- inverses by factors -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [N, 101, 200])
+def test_an_inverse_by_factors_whether_or_not_rows_were_exchanged(n):
+    if lapack._routines() is None:
+        pytest.skip("needs factors")
+    dominant = np.eye(n) * 3 + RNG.normal(size=(n, n)) / n
+    for a, is_exchanged in ((dominant, False), (dominant[::-1], True), (decaying(n, 1e8), True)):
+        lu = lapack.LU.of(np.ascontiguousarray(a))
+        order = lu.order()
+        assert (order is not None) == is_exchanged
+        found, numpys = inverse_by_factors(lu.columns, order), np.linalg.inv(a)
+        for left, right in ((a, found), (found, a)):
+            residual = np.max(np.abs(left @ right - np.eye(n)))
+            sizes = np.max(np.abs(a)) * np.max(np.abs(numpys))
+            assert residual < 1e-15 * n * max(sizes, 1)
+
+
 # --- values --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [N, N + 1, 100, 150])
 def test_solutions_determinants_and_factors_are_numpys_to_the_last_bit(n):
-    for a in (matrix(n), -matrix(n).T, covariance(n), np.tril(matrix(n)), matrix(n)[:, ::-1]):
+    for a in (matrix(n), -matrix(n).T, covariance(n), matrix(n)[:, ::-1]):
         for b in (RNG.normal(size=(n, 1)), RNG.normal(size=(n, 3)), RNG.normal(size=(3, n)).T):
             assert np.array_equal(shared.solution(a, b), np.linalg.solve(a, b))
         found, expected = shared.slogdet_of(a.copy()), np.linalg.slogdet(a)
@@ -245,7 +388,7 @@ def test_values_are_numpys_to_the_last_bit():
     def f(s):
         factor = np.linalg.cholesky(s)
         log = np.linalg.slogdet(s)[1]
-        return np.linalg.solve(s, y), np.linalg.solve(factor, y), log, np.linalg.inv(s)
+        return np.linalg.solve(s, y), factor, log, np.linalg.inv(s), *np.linalg.eigh(s)
 
     for a, b in zip(dualad.jvp(f, (s,), (s,))[0], f(s), strict=True):
         assert np.array_equal(a, b)

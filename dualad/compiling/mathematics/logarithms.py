@@ -132,4 +132,4 @@ def parts(bits: Word) -> tuple[Real, Real]:
 def special(x: Real, y: Real) -> Real:
     """Logarithms of 0, of negative numbers, of infinity and of NaN."""
     y = select(x < math.inf, y, x)
-    return select(x > 0.0, y, select(x.equals(0.0), -math.inf, select(x < 0.0, math.nan, x)))
+    return select(x > 0.0, y, select(x.equals(0.0), x.like(-math.inf), math.nan))

@@ -31,9 +31,17 @@ __all__ = [
 F64, I64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 INT, POINTER = ir.IntType(64), ir.PointerType()
 TRUTH = ir.IntType(1)
-#: LLVM takes half of the width of AVX-512 unless it is asked for all of it. llvmlite knows only
-#: attributes without a value, and prints this one as it stands.
-WIDE = '"prefer-vector-width"="512"'
+#: LLVM takes half of the width of AVX-512 unless it is asked for all of it, and lets vectors that
+#: find no register lie across two lines of the cache unless the stack is aligned. llvmlite knows
+#: only attributes without a value, and prints these as they stand.
+WIDE = '"prefer-vector-width"="512" "stackrealign"'
+#: How many vectors a loop computes side by side whose functions are long chains of operations,
+#: each of which waits for the one before; from how many turns on; and how many instructions at
+#: most that may become, for the processor holds no more of them decoded.
+SIDE_BY_SIDE, MANY, MOST = 4, 64, 1600
+
+#: Bytes that memory hands over at once.
+LINE = 64
 
 
 class Refused(Exception):
@@ -118,6 +126,8 @@ class Emitter:
         self.cores: Any = None
         #: what notices arguments outside of a domain; None where no flags are read
         self.alarm: Any = None
+        #: how many long chains of operations have been written in place of calls
+        self.chains = 0
 
     def finish(self) -> None:
         """Let the entry block go on to the body."""
@@ -215,11 +225,12 @@ class Emitter:
             self.alarm.watch(name, args, out)
         return out
 
-    def formula(self, formula: Any, *args: Any) -> Any:
+    def formula(self, formula: Any, *args: Any, is_chain: bool = True) -> Any:
         """Write a formula of real numbers in place of a call."""
         inside = arithmetic.Machine(self.builder, has_fused())
         if inside.fused:
             set.add(self.function_ir.attributes, WIDE)
+        self.chains += is_chain
         reals = [arithmetic.Real(inside, self._wide(a)) for a in args]
         out = formula(*reals).value
         return self.builder.fptrunc(out, args[0].type) if args[0].type != out.type else out
@@ -249,6 +260,21 @@ class Emitter:
         place = self.builder.gep(pointer, [at], inbounds=True, source_etype=value.type)
         self.builder.store(value, place)
 
+    def fetch(self, pointer: Any, at: Any, count: int, dtype: np.dtype) -> None:
+        """Ask for so many entries of an array from an offset on, some of which may not exist."""
+        kind = ir.IntType(32)
+        found = self.module.globals.get("llvm.prefetch.p0")
+        if found is None:
+            signature = ir.FunctionType(ir.VoidType(), [POINTER, kind, kind, kind])
+            found = ir.Function(self.module, signature, "llvm.prefetch.p0")
+        b = self.builder
+        byte = ir.IntType(8)
+        start = b.gep(pointer, [b.mul(at, integer(dtype.itemsize))], source_etype=byte)
+        # To be read, for the second cache, data.
+        how = [ir.Constant(kind, k) for k in (0, 2, 1)]
+        for line in range(0, count * dtype.itemsize, LINE):
+            b.call(found, [b.gep(start, [integer(line)], source_etype=byte), *how])
+
     def table(self, kind: Any, numbers: Any) -> Any:
         """Numbers that the code holds."""
         values = [n if isinstance(n, float) else int(n) for n in numbers]
@@ -270,12 +296,33 @@ class Emitter:
         self.builder.position_at_end(body)
         turn = self.builder.phi(INT)
         turn.add_incoming(ir.Constant(INT, 0), before)
+        chains = self.chains
         yield turn
+        is_deep = self.chains > chains and self.builder.block is body
         following = self.builder.add(turn, ir.Constant(INT, 1), flags=("nuw", "nsw"))
         turn.add_incoming(following, self.builder.block)
         again = self.builder.icmp_unsigned("<", following, count)
-        self.builder.cbranch(again, body, after)
+        branch = self.builder.cbranch(again, body, after)
+        together = SIDE_BY_SIDE
+        while together > 1 and together * len(body.instructions) > MOST:
+            together //= 2
+        if is_deep and together > 1 and not (isinstance(n, int) and n < MANY):
+            branch.set_metadata("llvm.loop", _SideBySide(self.module, together))
         self.builder.position_at_end(after)
+
+
+class _SideBySide(ir.MDValue):
+    """What tells LLVM how many vectors a loop computes at once."""
+
+    def __init__(self, module: Any, count: int):
+        text = ir.MetaDataString(module, "llvm.loop.interleave.count")
+        hint = module.add_metadata([text, ir.Constant(ir.IntType(32), count)])
+        super().__init__(module, (hint,), str(len(module.metadata)))
+
+    def descr(self, buf: list[str]) -> None:
+        """A loop is told from others by a node that holds itself."""
+        hints = ", ".join(h.get_reference() for h in (self, *self.operands))
+        buf += [f"distinct !{{ {hints} }}", "\n"]
 
 
 def integer(x: int) -> Any:

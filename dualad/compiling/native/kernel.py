@@ -19,6 +19,7 @@ from .layouts import contiguous
 from .plan import Plan
 from .products import product_function
 from .ranges import Cores
+from .rooms import shared
 from .scope import Scope
 from .unrolled import entries_of
 
@@ -53,7 +54,10 @@ class Kernel(Scope):
         self.constants = self._constants(program.steps)
         if any(map(is_tiled, operations_of(program.steps))):
             self.constants.append(product_function())
-        self.temporaries = plan.temporaries({*program.inputs, *self.outputs})
+        found = plan.temporaries({*program.inputs, *self.outputs})
+        #: values that share memory, and the largest of each group, which stands for it
+        self.rooms = shared(plan, found, self.outputs)
+        self.temporaries = [group[0] for group in self.rooms]
         super().__init__(Emitter(self._function(module)), plan)
         self.function = self.emitter.function_ir
         names = {s.primitive.name for s in operations_of(program.steps)}
@@ -136,8 +140,8 @@ class Kernel(Scope):
         for v, slot in zip(self.outputs, self.slots, strict=True):
             if not self.plan.is_small(v):  # a small one is written at the end
                 self.memory.setdefault(v, slot)
-        for v in self.temporaries:
-            self.memory[v] = next(args)
+        for group in self.rooms:
+            self.memory.update(dict.fromkeys(group, next(args)))
         for v in self.program.inputs:
             if v.is_array and self.plan.is_small(v):
                 self.entries[v] = self.loaded(contiguous(v, v.shape), v.dtype)

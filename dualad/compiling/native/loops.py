@@ -10,8 +10,10 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Operation, Variable
 from .elementwise import is_elementwise
-from .emitter import I64, INT, Emitter, Entry, integer, kind_of
+from .emitter import BOOL, Emitter, Entry, integer, kind_of
+from .fetching import AHEAD, SHORT, reads_ahead
 from .layouts import Layout, contiguous, contiguous_strides, merged
+from .quotients import with_shared_divisions
 from .unrolled import FOLDS, axes_of, entries_of
 
 __all__ = ["Access", "Body", "Total", "identity", "nest", "turns", "write_loop"]
@@ -28,12 +30,14 @@ def write_loop(kernel: Any, loop: Any) -> None:
 class Access:
     """An array that moves along with a loop."""
 
-    __slots__ = ("at", "dtype", "layout", "pointer", "strides")
+    __slots__ = ("at", "dtype", "is_fetched", "layout", "pointer", "strides")
 
     def __init__(self, pointer: Any, layout: Layout, dtype: np.dtype, strides: tuple[int, ...]):
         self.pointer, self.layout, self.dtype = pointer, layout, dtype
         self.strides = strides
         self.at: Any = None
+        #: whether it is asked for before it is read
+        self.is_fetched = False
 
     def load(self, e: Emitter) -> Entry:
         return e.load(self.pointer, self.at, self.dtype)
@@ -56,8 +60,9 @@ def turns(
     accesses: list[Access], body: Any, around: Any,
 ) -> None:  # fmt: skip
     """Loops of so many turns, from where each array starts on."""
-    is_long = isinstance(dims[0], int) and dims[0] > 4 * BLOCK
-    if len(dims) == 1 and around is not None and (is_long or not isinstance(dims[0], int)):
+    is_long = not isinstance(dims[0], int) or dims[0] > 4 * BLOCK
+    is_fetched = any(a.is_fetched for a in accesses)
+    if len(dims) == 1 and is_long and (around is not None or is_fetched):
         _blocks(e, dims[0], [s[0] for s in steps], starts, accesses, body, around)
     else:
         _turns(e, dims, steps, starts, accesses, body, around)
@@ -98,12 +103,16 @@ def _blocks(
 ) -> None:  # fmt: skip
     """One long loop as loops over blocks."""
     b = e.builder
+    fetched = [k for k, a in enumerate(accesses) if a.is_fetched and steps[k] == 1]
+    size = SHORT if fetched else BLOCK
     whole = integer(n) if isinstance(n, int) else n
-    with e.loop(b.udiv(b.add(whole, integer(BLOCK - 1)), integer(BLOCK))) as block:
-        first = b.mul(block, integer(BLOCK), flags=("nuw", "nsw"))
+    with e.loop(b.udiv(b.add(whole, integer(size - 1)), integer(size))) as block:
+        first = b.mul(block, integer(size), flags=("nuw", "nsw"))
         left = b.sub(whole, first, flags=("nuw", "nsw"))
-        count = b.select(b.icmp_unsigned("<", left, integer(BLOCK)), left, integer(BLOCK))
+        count = b.select(b.icmp_unsigned("<", left, integer(size)), left, integer(size))
         at = [_moved(e, k, first, s) for k, s in zip(starts, steps, strict=True)]
+        for k in fetched:
+            e.fetch(accesses[k].pointer, b.add(at[k], integer(AHEAD)), size, accesses[k].dtype)
 
         def write() -> None:
             with e.loop(count) as turn:
@@ -111,7 +120,10 @@ def _blocks(
                     a.at = _moved(e, k, turn, s)
                 body()
 
-        around(write)
+        if around is None:
+            write()
+        else:
+            around(write)
 
 
 class Body:
@@ -127,24 +139,29 @@ class Body:
         self.numbers: dict[int, tuple[str, np.dtype]] = {}
         self.totals: dict[int, Total] = {}
         self.partial: dict[int, Access] = {}
+        self.is_long = math.prod(loop.shape) >= 32
+        self.steps = with_shared_divisions(loop.steps) if self.is_long else loop.steps
         self.members = {
             r
-            for s in loop.steps
+            for s in self.steps
             if type(s) is Operation and is_elementwise(s.primitive.name)
             for r in s.results
         }
 
     def write(self) -> None:
-        for s in self.loop.steps:
+        for s in self.steps:
             self._prepare(s)
+        if reads_ahead(self.loop.shape, self.steps, self.accesses):
+            for a in self.reads.values():
+                a.is_fetched = True
         if not write_shared(self):
             self._write()
-        for s in self.loop.steps:
+        for s in self.steps:
             self._conclude(s)
 
     def _write(self) -> None:
         e = self.e
-        e.is_long = math.prod(self.loop.shape) >= 32
+        e.is_long = self.is_long
         self.begin(e)
         nest(e, self.loop.shape, self.accesses, self.body, self.around)
         e.is_long = False
@@ -170,7 +187,7 @@ class Body:
         for x in (s.variable,) if isinstance(s, Guard) else s.operands:
             self._read(x)
         if isinstance(s, Guard):
-            self.numbers[id(s)] = ("nan", I64)
+            self.numbers[id(s)] = ("nan", BOOL)
             return
         (result,) = s.results
         name = s.primitive.name
@@ -229,7 +246,7 @@ class Body:
     def body(self) -> None:
         """One turn."""
         self.entries = {}
-        for s in self.loop.steps:
+        for s in self.steps:
             self._step(s)
 
     def _operand(self, x: Any) -> Any:
@@ -274,7 +291,7 @@ class Body:
     def _conclude(self, s: Operation | Guard) -> None:
         b = self.e.builder
         if isinstance(s, Guard):
-            found = self.e.truth(self.totals[id(s)].result(self.e).value, I64)
+            found = self.totals[id(s)].result(self.e).value
             self.kernel.fails(s, b.not_(found) if s.answer else found)
             return
         (result,) = s.results
@@ -336,7 +353,7 @@ class Total:
         b = e.builder
         now = b.load(self.part, typ=self.kind)
         if self.name == "nan":
-            b.store(b.or_(now, b.zext(x.value, INT)), self.part)
+            b.store(b.or_(now, x.value), self.part)
         else:
             b.store(folded(e, self.name, Entry(e, now, self.dtype), x).value, self.part)
 

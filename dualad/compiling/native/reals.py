@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from . import slopes
 from .emitter import Emitter
+from .quotients import QUOTIENTS
 
 __all__ = ["TABLE", "power_by"]
 
@@ -57,6 +58,9 @@ TABLE.update(
     rad2deg=lambda e, x: e.builder.fmul(x, number(x, 180 / math.pi)),
     fmod=lambda e, x, y: e.builder.frem(x, y),
 )
+
+
+TABLE.update(QUOTIENTS)
 
 
 def power(e: Emitter, x: Any, y: Any) -> Any:

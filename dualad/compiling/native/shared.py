@@ -107,7 +107,7 @@ def _size(a: Access) -> int:
 def _duration(body: Body) -> float:
     """About how long a loop takes on one core."""
     entry = MOVED * len(body.accesses)
-    for s in body.loop.steps:
+    for s in body.steps:
         name = "isnan" if isinstance(s, Guard) else s.primitive.name
         if name in ARITHMETIC or name in FOLDS:
             entry += SIMPLE
@@ -179,7 +179,7 @@ class Shared:
         nest(e, shape, [each], lambda: each.store(e, start))
 
     def _fold(self, key: int) -> str:
-        (s,) = [s for s in self.body.loop.steps if id(s) == key]
+        (s,) = [s for s in self.body.steps if id(s) == key]
         return FOLDS[s.primitive.name]
 
     # --- behind the ranges -------------------------------------------------------------------

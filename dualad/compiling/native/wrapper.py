@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from ...engine.memory import POOL
 from ...engine.staged import Variable
 from ..program import Program
 from . import python
 from .calling import INT32, Caller
 from .converting import Slow
-from .emitter import INT, POINTER, integer, kind_of
+from .emitter import F64, INT, POINTER, integer, kind_of
 from .flags import Again, Flags, asks
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
 from .pool import pool
+from .rooms import ALIGNED, Block, size_of, stays
 from .workers import code
 
 __all__ = ["function_of"]
@@ -32,6 +34,8 @@ __all__ = ["function_of"]
 PLAIN = 0x101
 #: Milliseconds that a kernel may take to compile; what takes longer stays NumPy's.
 MOST = 3000.0
+#: From how many entries on a result lies in memory of the pool, and what gives that.
+LENT, LEND = 1 << 17, POOL.lend
 #: From how many entries on other threads of Python run while a kernel does.
 LONG = 1 << 15
 
@@ -71,6 +75,8 @@ class Wrapper(Caller):
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
         super().__init__(ir.Function(self.module, kind, "NAME"), self.kernel)
         self.flags = Flags(self.b, self._local(INT32)) if is_heard else None
+        #: where the address of a block stays that is kept from call to call
+        self.place: Any = None
         self._write()
 
     # --- writing -----------------------------------------------------------------------------
@@ -95,7 +101,7 @@ class Wrapper(Caller):
         shared = [self._at(self.table, 8 * python.CORES), scratch]
         code, raised = self._run([*values, *self._constants(), *outputs, *rooms, *shared])
         if held is not None:
-            self._call("PyMem_RawFree", ir.VoidType(), held)
+            self._give(held)
         self._answer(code)
         if raised is not None:
             self._heed(raised)
@@ -146,15 +152,27 @@ class Wrapper(Caller):
         b = self.b
         if not v.is_array:
             return self._local(kind_of(v.dtype) if v.dtype.kind != "b" else ir.IntType(8))
-        descriptor = self._object(v.dtype)
-        self._call("Py_IncRef", ir.VoidType(), descriptor)
-        made = self._call(
-            "PyArray_Empty", POINTER, ir.Constant(INT32, len(v.shape)), self._dims(v.shape),
-            descriptor, ir.Constant(INT32, 0),
-        )  # fmt: skip
+        made = self._lent(v) if v.dtype == F64 and v.size >= LENT else self._empty(v)
         self._demand(b.icmp_unsigned("!=", made, ir.Constant(POINTER, None)), failed)
         b.store(made, self._at(self.result, python.TUPLE + 8 * k))
         return self._word(made, python.OBJECT)
+
+    def _empty(self, v: Variable) -> Any:
+        """A new array of NumPy's."""
+        descriptor = self._object(v.dtype)
+        self._call("Py_IncRef", ir.VoidType(), descriptor)
+        return self._call(
+            "PyArray_Empty", POINTER, ir.Constant(INT32, len(v.shape)), self._dims(v.shape),
+            descriptor, ir.Constant(INT32, 0),
+        )  # fmt: skip
+
+    def _lent(self, v: Variable) -> Any:
+        """An array on memory of the pool, whose pages the system need not give again."""
+        given, none = self._local(POINTER), ir.Constant(POINTER, None)
+        self.b.store(self._object(v.shape), given)
+        return self._call(
+            "PyObject_Vectorcall", POINTER, self._object(LEND), given, integer(1), none
+        )
 
     def _dims(self, shape: tuple[int, ...]) -> Any:
         name = "shape_" + "_".join(map(str, shape))
@@ -167,7 +185,8 @@ class Wrapper(Caller):
         return self.module.globals[name]
 
     def _temporaries(self, failed: Any) -> tuple[Any, list[Any]]:
-        sizes = [-(-v.size * v.dtype.itemsize // 64) * 64 for v in self.kernel.temporaries]
+        """Memory that no result lies in: what is to be given back, and where each part begins."""
+        sizes = [-(-size_of(v) // ALIGNED) * ALIGNED for v in self.kernel.temporaries]
         cores = self.kernel.cores
         sizes.append(cores.bytes if cores is not None else 0)
         total = sum(sizes)
@@ -177,13 +196,45 @@ class Wrapper(Caller):
         if total <= 1 << 15:
             start = self._local(ir.ArrayType(ir.IntType(8), total))
         else:
-            start = held = self._call("PyMem_RawMalloc", POINTER, integer(total))
-            self._demand(self.b.icmp_unsigned("!=", start, ir.Constant(POINTER, None)), failed)
+            held = self._block(total + ALIGNED, failed)
+            end = self.b.add(self.b.ptrtoint(held, INT), integer(ALIGNED - 1))
+            start = self.b.inttoptr(self.b.and_(end, integer(-ALIGNED)), POINTER)
         places, offset = [], 0
         for n in sizes:
             places.append(self._at(start, offset))
             offset += n
         return held, places
+
+    def _block(self, size: int, failed: Any) -> Any:
+        """The block that the last call has left, or a new one: pages that are new cost much."""
+        b, none = self.b, ir.Constant(POINTER, None)
+        new = self.function.append_basic_block("new")
+        if not stays(size):
+            held = self._call("PyMem_RawMalloc", POINTER, integer(size))
+            self._demand(b.icmp_unsigned("!=", held, none), failed)
+            return held
+        self.place = self._word(self._object(Block()), python.OBJECT)
+        left, before = b.load(self.place, typ=POINTER), b.block
+        b.store(none, self.place)
+        found = self.function.append_basic_block("found")
+        b.cbranch(b.icmp_unsigned("!=", left, none), found, new)
+        b.position_at_end(new)
+        made = self._call("PyMem_RawMalloc", POINTER, integer(size))
+        b.cbranch(b.icmp_unsigned("!=", made, none), found, failed)
+        b.position_at_end(found)
+        held = b.phi(POINTER)
+        held.add_incoming(left, before)
+        held.add_incoming(made, new)
+        return held
+
+    def _give(self, held: Any) -> None:
+        """Leave a block to the next call; that of one which ran at the same time goes."""
+        b = self.b
+        if self.place is not None:
+            left = b.load(self.place, typ=POINTER)
+            b.store(held, self.place)
+            held = left
+        self._call("PyMem_RawFree", ir.VoidType(), held)
 
     def _run(self, arguments: list[Any]) -> tuple[Any, Any]:
         """The number of the guard that fails, and the flags that are raised."""

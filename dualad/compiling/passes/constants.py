@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.memory import has_own_memory
 from ...engine.staged import Operation, Variable
 from ..program import Program, variables_of
 from .rewriting import Known, Made, Rules
@@ -58,7 +59,8 @@ def private_arrays(program: Program) -> set[int]:
                 continue
             frozen = a.base is None and not a.flags.writeable
             # besides the program: the loop's name, the generator's, and the call's argument
-            own = a.base is None or (type(a.base) is np.ndarray and sys.getrefcount(a.base) <= 2)
+            alone = type(a.base) is np.ndarray and sys.getrefcount(a.base) <= 2
+            own = has_own_memory(a) or alone
             if frozen or (own and sys.getrefcount(a) <= counts[id(a)] + EXTRA):
                 found.add(id(a))
     return found

@@ -39,9 +39,9 @@ def summed_by_slices(program: Program) -> Program:
 
     def sums(operation: Operation, made: Made) -> Any:
         (a, b), result = operation.operands, operation.results[0]
-        if not all(type(x) is Variable and x.dtype == result.dtype for x in (a, b)):
+        if not all(isinstance(x, (Variable, np.ndarray)) for x in (a, b)):
             return None
-        if a.shape != b.shape:
+        if a.shape != b.shape or a.dtype != result.dtype or b.dtype != result.dtype:
             return None
         first, second = once(a, made), once(b, made)
         if second is None:
@@ -50,7 +50,7 @@ def summed_by_slices(program: Program) -> Program:
             return None
         if first is not None and _index(first) == _index(second):
             return _at_the_same(operation, first, second)
-        if not a.is_array:
+        if type(a) is Variable and not a.is_array:
             return None
         values = second.operands[0]
         return Operation(

@@ -218,3 +218,26 @@ def test_where_native_code_is_not_safe_there_is_none(monkeypatch, missing):
     program, _ = program_of(lambda x: np.sin(x) * x, np.ones(3))
     monkeypatch.setattr(f"dualad.compiling.native.{missing}", lambda: False)
     assert native_function(program) is None
+
+
+def test_large_results_use_memory_again_that_nobody_has():
+    x = np.linspace(0.0, 1.0, 200_000).reshape(400, 500)
+    run, values = native(lambda x: (x * 2.0 + 1.0, x - 1.0), x)
+    first, second = run(*values)
+    assert type(first) is np.ndarray
+    assert first.flags.writeable
+    assert first.flags.c_contiguous
+    assert not np.shares_memory(first, second)
+    kept = first.copy()
+    third, fourth = run(*values)
+    assert not np.shares_memory(first, third)
+    third[:] = 0.0
+    np.testing.assert_array_equal(first, kept)
+    places = {a.ctypes.data for a in (first, second, third, fourth)}
+    view = second[3:, ::2]
+    del first, second, third, fourth
+    found = run(*values)
+    assert found[0].ctypes.data in places
+    assert not np.shares_memory(found[0], view)
+    assert not np.shares_memory(found[1], view)
+    np.testing.assert_array_equal(view, x[3:, ::2] - 1.0)

@@ -1,0 +1,169 @@
+"""How the eigenvalues and eigenvectors of a Hermitian matrix move, as one linear map.
+
+dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j are the rows of one matrix, dw above dV, so that
+the transpose sees the cotangents of both. The share of the eigenvalues is V diag(c) V^H, which is
+Hermitian: half of it is computed. That of a few eigenvectors, as where the others are not used,
+is of low rank.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.memory import workspace
+from ..engine.primitive import Linear, align
+from ..engine.traced import Spec
+from . import lapack
+from .gaps import (
+    LEAST,
+    columns_of_resolvent,
+    diagonal_of_product,
+    resolvent,
+    resolvent_in_values,
+    resolvent_in_vectors,
+    show_resolvent,
+    used_columns,
+)
+from .hermitian import (
+    folded_product,
+    half_of,
+    hermitian_product,
+    show_folded_product,
+    show_hermitian_product,
+)
+from .products import conj
+
+__all__ = ["spectral_move"]
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def _move(t: Any, v: Any, w: Any, lower: bool) -> Any:
+    moved = hermitian_product(t, v, lower=lower)
+    vectors = resolvent(v, w, moved)
+    out = workspace((*vectors.shape[:-2], vectors.shape[-2] + 1, vectors.shape[-1]), vectors.dtype)
+    out[..., 0, :] = diagonal_of_product(conj(v), moved)
+    out[..., 1:, :] = vectors
+    return out
+
+
+def _cotangent(ct: Any, v: Any, w: Any, lower: bool) -> Any:
+    values, vectors = ct[..., 0, :], ct[..., 1:, :]
+    if _is_large(ct, v, w):
+        used = used_columns(vectors, w)
+        if used is not None:
+            return _of_few(values, vectors, used, v, w, lower)
+    return folded_product(_before(ct, v, w), v, lower=lower)
+
+
+def _is_large(ct: Any, v: Any, w: Any) -> bool:
+    return len(w.shape) == 1 and w.size >= LEAST and lapack.has_symmetric_products(ct, v)
+
+
+def _of_few(
+    values: np.ndarray, vectors: np.ndarray, used: np.ndarray, v: np.ndarray, w: np.ndarray,
+    lower: bool,
+) -> np.ndarray:  # fmt: skip
+    """One triangle of 2 V diag(c) V^T, by the root of c, and of what few eigenvectors add."""
+    out = workspace(v.shape, v.dtype)
+    keep = 0.0
+    scaled = np.multiply(v, np.sqrt(np.abs(values)), out=workspace(v.shape, v.dtype))
+    falls = values < 0
+    for times, mine in ((2.0, ~falls), (-2.0, falls)):
+        if mine.any():
+            part = scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
+            lapack.add_square(out, part, lower, times, keep)
+            keep = 1.0
+    if used.size:
+        few = np.ascontiguousarray(v[:, used])
+        moves = columns_of_resolvent(v, w, vectors, used)
+        lapack.add_product_and_transpose(out, moves, few, lower)
+    return half_of(out, lower)
+
+
+# --- the primitives ------------------------------------------------------------------------------
+
+
+def _before(ct: Any, v: Any, w: Any) -> Any:
+    """The cotangent of A V."""
+    return v * ct[..., :1, :] + resolvent(v, w, ct[..., 1:, :])
+
+
+def _stacked(values: Any, vectors: Any) -> Any:
+    return np.concatenate([values[..., None, :], vectors], -2)
+
+
+def _move_in_vectors(t: Any, out: Any, m: Any, v: Any, w: Any, lower: bool) -> Any:
+    moved, by_t = hermitian_product(m, v, lower=lower), hermitian_product(m, t, lower=lower)
+    values = diagonal_of_product(conj(t), moved) + diagonal_of_product(conj(v), by_t)
+    return _stacked(values, resolvent_in_vectors(t, v, w, moved) + resolvent(v, w, by_t))
+
+
+def _move_in_values(t: Any, out: Any, m: Any, v: Any, w: Any, lower: bool) -> Any:
+    vectors = resolvent_in_values(t, v, w, hermitian_product(m, v, lower=lower))
+    return _stacked(0 * vectors[..., 0, :], vectors)
+
+
+def _cotangent_in_vectors(t: Any, out: Any, ct: Any, v: Any, w: Any, lower: bool) -> Any:
+    moved = t * ct[..., :1, :] + resolvent_in_vectors(t, v, w, ct[..., 1:, :])
+    return folded_product(moved, v, lower=lower) + folded_product(
+        _before(ct, v, w), t, lower=lower
+    )
+
+
+def _cotangent_in_values(t: Any, out: Any, ct: Any, v: Any, w: Any, lower: bool) -> Any:
+    return folded_product(resolvent_in_values(t, v, w, ct[..., 1:, :]), v, lower=lower)
+
+
+def _batched(primitive: Any, args: tuple, mine: tuple[bool, ...], lower: bool) -> Any:
+    """Of stacks; w has one axis fewer than the others."""
+    t, v, w = args
+    t, v, rows = align((t, v, w[..., None, :]), mine)
+    return primitive(t, v, rows[..., 0, :], lower=lower)
+
+
+def _spec(rows: int) -> Any:
+    def spec(t: Any, v: Any, w: Any, lower: bool) -> Spec:
+        stack, n = np.broadcast_shapes(t.shape[:-2], v.shape[:-2]), v.shape[-1]
+        return Spec((*stack, n + rows, n), np.result_type(t.dtype, v.dtype))
+
+    return spec
+
+
+def _show_move(t: str, v: str, w: str, lower: str) -> str:
+    moved = f"({show_hermitian_product(t, v, lower)})"
+    values = f"np.sum(np.conj({v}) * {moved}, axis=-2)"
+    return f"np.concatenate([{values}[..., None, :], {show_resolvent(v, w, moved)}], -2)"
+
+
+def _show_cotangent(ct: str, v: str, w: str, lower: str) -> str:
+    vectors = show_resolvent(v, w, f"{ct}[..., 1:, :]")
+    return show_folded_product(f"({v} * {ct}[..., :1, :] + {vectors})", v, lower)
+
+
+#: How eigenvalues, in the first row, and eigenvectors move as one triangle of the matrix does.
+spectral_move = Linear(
+    _move,
+    lambda ct, t, v, w, lower: spectral_cotangent(ct, v, w, lower=lower),
+    None,
+    None,
+    rules=(None, _move_in_vectors, _move_in_values),
+    batch=lambda args, mine, lower: _batched(spectral_move, args, mine, lower),
+    spec=_spec(1),
+    show=_show_move,
+    name="spectral_move",
+)
+spectral_cotangent = Linear(
+    _cotangent,
+    lambda c, ct, v, w, lower: spectral_move(c, v, w, lower=lower),
+    None,
+    None,
+    rules=(None, _cotangent_in_vectors, _cotangent_in_values),
+    batch=lambda args, mine, lower: _batched(spectral_cotangent, args, mine, lower),
+    spec=_spec(0),
+    show=_show_cotangent,
+    name="spectral_cotangent",
+)
