@@ -21,7 +21,7 @@ __all__ = ["each", "write_in_ranges"]
 
 #: About how many nanoseconds an entry takes: to be read or written, and in an elementwise
 #: function: one of a few instructions, vector mathematics, and what is in between.
-MOVED, SIMPLE, VECTOR, OTHERS = 0.15, 0.1, 1.2, 0.5
+MOVED, SIMPLE, VECTOR, OTHERS = 0.15, 0.1, 0.6, 0.3
 CHAINS = {"power", "tanh_slope"}
 ARITHMETIC = {
     "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum",
@@ -179,6 +179,7 @@ class Shared:
         nest(e, shape, [each], lambda: each.store(e, start))
 
     def _fold(self, key: int) -> str:
+        s: Any
         (s,) = [s for s in self.body.steps if id(s) == key]
         return FOLDS[s.primitive.name]
 
