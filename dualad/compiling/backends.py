@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..extras import required
+from .cores import number_of_threads
 from .numpy_source import NumpySource
 from .program import Program
 
@@ -45,11 +46,11 @@ def prefers_loops(program: Program, backend: str) -> bool:
     return not is_native(backend) or len(program.steps) > UNROLLED
 
 
-def runner(program: Program, backend: str) -> Callable[..., Any]:
-    """The function that runs a program."""
+def runner(program: Program, backend: str, threads: int | None = None) -> Callable[..., Any]:
+    """The function that runs a program; threads: see `number_of_threads`."""
     if is_native(backend):
         native = importlib.import_module(".native", __package__)
-        function = native.native_function(program)
+        function = native.native_function(program, number_of_threads(threads))
         if function is not None:
             return function
     return NumpySource(program).function_of()

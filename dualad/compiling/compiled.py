@@ -39,11 +39,12 @@ class Compiled:
         backend: str = "auto",
         warns: bool = True,
         watched: tuple[Callable[..., Any], ...] = (),
+        threads: int | None = None,
     ):
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self._static = by_name_and_position(function, static) if static else static
-        self._max_paths, self._backend = max_paths, backend
+        self._max_paths, self._backend, self._threads = max_paths, backend, threads
         self._cache: dict[Any, Paths] = {}
         #: the programs that ran last, where their arguments are plain
         self._hot: Any = None
@@ -62,7 +63,9 @@ class Compiled:
         return f"<compiled {_name(self.function)}>"
 
     def __reduce__(self) -> Any:
-        return Compiled, (self.function, self._static, self._max_paths, self._backend)
+        return functools.partial(Compiled, threads=self._threads), (
+            self.function, self._static, self._max_paths, self._backend,
+        )  # fmt: skip
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -131,7 +134,8 @@ class Compiled:
         with self._lock:
             while len(self._cache) >= KINDS:
                 del self._cache[next(iter(self._cache))]
-            return self._cache.setdefault(key, Paths(self._max_paths, self._backend))
+            new = Paths(self._max_paths, self._backend, self._threads)
+            return self._cache.setdefault(key, new)
 
     def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
         captured = Captured(self.function, *self._watched)
@@ -241,7 +245,9 @@ class Compiled:
             return self.function(*args, **kwargs)
 
         def compiled(f: Callable[..., Any]) -> Compiled:
-            return Compiled(f, max_paths=self._max_paths, backend=self._backend)
+            return Compiled(
+                f, max_paths=self._max_paths, backend=self._backend, threads=self._threads
+            )
 
         checked = without_writes(of_values)
         return Derivatives(functools.wraps(self.function)(checked), compiled)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 from ..errors import ArgumentError
 from .backends import checked
 from .compiled import Compiled
+from .cores import number_of_threads
 
 __all__ = ["compile"]
 
@@ -22,6 +23,7 @@ def compile(
     static: Iterable[int | str] = ...,
     max_paths: int = ...,
     backend: str = ...,
+    threads: int | None = ...,
 ) -> Compiled: ...
 @overload
 def compile(
@@ -30,6 +32,7 @@ def compile(
     static: Iterable[int | str] = ...,
     max_paths: int = ...,
     backend: str = ...,
+    threads: int | None = ...,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
@@ -39,6 +42,7 @@ def compile(
     static: Iterable[int | str] = (),
     max_paths: int = 32,
     backend: str = "auto",
+    threads: int | None = None,
 ) -> Any:
     """A function that gives what `function` gives, run as a program.
 
@@ -57,6 +61,10 @@ def compile(
             of type int, strings and other objects that are no arrays always do.
         max_paths: how many paths are kept for one kind of arguments.
         backend: "numpy", "numba" (the extra `jit`), or "auto": numba where it is installed.
+        threads: how many threads run a large loop of machine code, the one that calls among
+            them; 1 for none. By default the environment variable DUALAD_NUM_THREADS, then
+            OMP_NUM_THREADS, then the number of CPUs that this process may use. The result does
+            not depend on it, to the last bit.
 
     Returns:
         A `Compiled` function, with `source()` and `clear()`.
@@ -70,7 +78,9 @@ def compile(
     >>> df(np.zeros(2))
     array([0., 0.])
     """
+    number_of_threads(threads)  # raises here, where it was asked for
     options: dict[str, Any] = {
+        "threads": threads,
         "static": frozenset([static] if isinstance(static, (int, str)) else static),
         "max_paths": max_paths,
         "backend": checked(backend),

@@ -152,14 +152,19 @@ class LoopSource:
             if maker is None or maker.primitive.name not in WRITES:
                 return False
             written.append(maker.operands[0])
-        saved = {s.inside for s in self.loop.saves}
-        updates = [c.update for c in self.loop.carries]
-        return (
-            len(written) > 1
-            and not saved.intersection(written)
-            and not any(v in updates for v in written[1:])
-            and updates.count(carry.update) == 1
-        )
+        held = [s.inside for s in self.loop.saves]
+        held += [c.update for c in self.loop.carries if c is not carry]
+        return len(written) > 1 and not self._memory_of(held).intersection(written)
+
+    def _memory_of(self, values: list[Variable]) -> set[Variable]:
+        """Values, and those in whose memory they may lie: a view holds on to what it is of."""
+        found, todo = set(values), list(values)
+        while todo:
+            maker = self.makers.get(todo.pop())
+            new = [v for v in (maker.aliases if maker is not None else ()) if v not in found]
+            found.update(new)
+            todo += new
+        return found
 
     def _turn(self, writable: list[Carry]) -> Program:
         """A turn as a program."""

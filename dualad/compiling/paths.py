@@ -33,16 +33,16 @@ WHY = {
 class Path:
     """One program of a function; what runs it is made when it is first run."""
 
-    __slots__ = ("backend", "finish", "program", "run", "traced")
+    __slots__ = ("backend", "finish", "program", "run", "threads", "traced")
 
     #: the function of the input values; it gives the leaves of the result, or a Failed
     run: Callable[..., Any]
     #: the result from its leaves
     finish: Callable[[Any], Any]
 
-    def __init__(self, traced: Program, backend: str):
+    def __init__(self, traced: Program, backend: str, threads: int | None = None):
         self.traced = traced
-        self.backend = backend
+        self.backend, self.threads = backend, threads
         self.program: Program | None = None
         self.finish = FIRST if traced.tree is LEAF_TREE else traced.tree.unflatten
         self.run = self._first_run
@@ -57,7 +57,7 @@ class Path:
         return self.program
 
     def _first_run(self, *values: Any) -> Any:
-        self.run = runner(self.simplified(), self.backend)
+        self.run = runner(self.simplified(), self.backend, self.threads)
         return self.run(*values)
 
 
@@ -68,9 +68,9 @@ def _nothing(args: tuple) -> None:
 class Paths:
     """The programs for one kind of arguments, the latest first."""
 
-    def __init__(self, most: int, backend: str):
+    def __init__(self, most: int, backend: str, threads: int | None = None):
         self.most = most
-        self.backend = backend
+        self.backend, self.threads = backend, threads
         self.known: list[Path] = []
         #: for plain arguments: see `matcher`
         self.match: Callable[[tuple], tuple | None] | None = None
@@ -121,7 +121,7 @@ class Paths:
 
     def add(self, program: Program) -> Path:
         """A path for a program."""
-        path = Path(program, self.backend)
+        path = Path(program, self.backend, self.threads)
         with self._lock:
             self.known.insert(0, path)
             if program.writes:

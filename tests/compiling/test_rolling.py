@@ -189,3 +189,23 @@ def test_long_programs_are_searched_in_a_moment():
 
     straight = program_of(f, 0.5)
     assert interpret(rolled(straight), [np.float64(0.2)]) == interpret(straight, [np.float64(0.2)])
+
+
+def test_a_view_that_a_loop_saves_is_not_written_over_in_the_next_turn():
+    """The slope of a row's sine is the cosine of the row as it was in that turn."""
+
+    def f(a, b):
+        row = np.zeros_like(b)
+        for k in range(8):
+            a[k % 4] = row + b
+            a[:, k % 4] *= 0.5
+            row = np.sin(a[(k + 2) % 4])
+        return np.sum(np.cos(a) * row)
+
+    a, b = np.linspace(0.1, 1.0, 16).reshape(4, 4), np.linspace(-0.4, 0.5, 4)
+    g = dualad.grad(lambda a, b: f(a.copy(), b), (0, 1))
+    step, ones = 1e-30, np.ones(4)
+    along = np.imag(f(a + 0j, b + 1j * step * ones)) / step
+    compiled = dualad.compile(g, backend="numpy")
+    for _ in range(2):
+        np.testing.assert_allclose(np.sum(compiled(a, b)[1]), along, rtol=1e-12)

@@ -32,9 +32,10 @@ def is_available() -> bool:
         return False
 
 
-def native_function(program: Program) -> Callable[..., Any] | None:
+def native_function(program: Program, threads: int = 1) -> Callable[..., Any] | None:
     """The function of a program as machine code: (inputs) -> tuple of leaves, or a Failed.
 
+    Threads share its long loops, the caller's and up to `threads - 1` others.
     None where nothing of the program has a native form that pays, or the extra is missing. What
     has none is called as NumPy, between the parts that have.
     """
@@ -44,7 +45,7 @@ def native_function(program: Program) -> Callable[..., Any] | None:
     from .splitting import split
 
     try:
-        return split(program)
+        return split(program, threads)
     except TooLong:
         return None
     except Exception:

@@ -122,6 +122,10 @@ class Emitter:
         self.is_long = False
         #: whether slopes of tanh are asked for, which share work with tanh itself
         self.has_slopes = False
+        #: how loops are shared by threads; None where they are not
+        self.cores: Any = None
+        #: what notices arguments outside of a domain; None where no flags are read
+        self.alarm: Any = None
         #: how many long chains of operations have been written in place of calls
         self.chains = 0
 
@@ -216,7 +220,10 @@ class Emitter:
         function = FUNCTIONS.get(name)
         if not self.is_long or function is None:
             return None
-        return self.formula(function.formula, *args)
+        out = self.formula(function.formula, *args)
+        if self.alarm is not None:
+            self.alarm.watch(name, args, out)
+        return out
 
     def formula(self, formula: Any, *args: Any, is_chain: bool = True) -> Any:
         """Write a formula of real numbers in place of a call."""

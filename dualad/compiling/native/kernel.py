@@ -12,11 +12,13 @@ from llvmlite import ir
 from ...engine.staged import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
+from .alarms import Alarm
 from .emitter import INT, POINTER, Emitter, Entry, TooLong, integer, kind_of
 from .forms import are_alike, guards_of, is_tiled, operations_of
 from .layouts import contiguous
 from .plan import Plan
 from .products import product_function
+from .ranges import Cores
 from .rooms import shared
 from .scope import Scope
 from .unrolled import entries_of
@@ -25,9 +27,21 @@ __all__ = ["Kernel"]
 
 
 class Kernel(Scope):
-    """The function (inputs, constants, outputs, temporaries) -> number of a failed guard or -1."""
+    """The function (inputs, constants, outputs, temporaries) -> number of a failed guard or -1.
 
-    def __init__(self, program: Program, module: Any, most: float = math.inf):
+    One whose long loops are shared by threads takes two more pointers, to the words that say how
+    (`python.CORES`) and to scratch memory of `scratch` bytes.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        module: Any,
+        most: float = math.inf,
+        is_shared: bool = False,
+        is_heard: bool = False,
+    ):
+        self.is_shared = is_shared
         self.program = program
         self.outputs: list[Variable] = [o.value for o in program.outputs]
         self.guards = guards_of(program.steps)
@@ -49,9 +63,15 @@ class Kernel(Scope):
         names = {s.primitive.name for s in operations_of(program.steps)}
         self.emitter.has_slopes = "tanh_slope" in names
         self._bind()
+        if is_heard:
+            self.emitter.alarm = Alarm(self.emitter)
+        if is_shared:
+            self.emitter.cores = Cores(self.emitter, *self.function.args[-2:])
         self.write()
         for v, slot in zip(self.outputs, self.slots, strict=True):
             self.give(v, slot)
+        if is_heard:
+            self.emitter.alarm.raise_flag()
         self._return()
         self.emitter.finish()
 
@@ -81,6 +101,12 @@ class Kernel(Scope):
                 found += s.values
         return found
 
+    @property
+    def cores(self) -> Cores | None:
+        """What its long loops share; None where there is none in ranges."""
+        cores = self.emitter.cores
+        return cores if cores is not None and cores.loops else None
+
     def row(self, v: Variable) -> np.ndarray | None:
         """The addresses of a stream of arrays."""
         return self.rows.get(v)
@@ -88,6 +114,7 @@ class Kernel(Scope):
     def _function(self, module: Any) -> Any:
         inputs = [POINTER if v.is_array else kind_of(v.dtype) for v in self.program.inputs]
         rest = len(self.constants) + len(self.outputs) + len(self.temporaries)
+        rest += 2 * self.is_shared
         kind = ir.FunctionType(INT, [*inputs, *[POINTER] * rest])
         function = ir.Function(module, kind, "kernel")
         function.linkage = "internal"

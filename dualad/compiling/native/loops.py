@@ -16,7 +16,7 @@ from .layouts import Layout, contiguous, contiguous_strides, merged
 from .quotients import with_shared_divisions
 from .unrolled import FOLDS, axes_of, entries_of
 
-__all__ = ["nest", "write_loop"]
+__all__ = ["Access", "Body", "Total", "identity", "nest", "turns", "write_loop"]
 
 #: Sums add so many entries in any order, and then what those gave with compensation.
 BLOCK = 1024
@@ -52,15 +52,24 @@ def nest(
     """Loops over a shape; `around` gets the innermost one, to write before and behind it."""
     dims, steps = merged(shape, [a.strides for a in accesses])
     starts = [integer(a.layout.offset) for a in accesses]
+    turns(e, dims, steps, starts, accesses, body, around)
+
+
+def turns(
+    e: Emitter, dims: list[Any], steps: list[list[int]], starts: list[Any],
+    accesses: list[Access], body: Any, around: Any,
+) -> None:  # fmt: skip
+    """Loops of so many turns, from where each array starts on."""
+    is_long = not isinstance(dims[0], int) or dims[0] > 4 * BLOCK
     is_fetched = any(a.is_fetched for a in accesses)
-    if len(dims) == 1 and dims[0] > 4 * BLOCK and (around is not None or is_fetched):
+    if len(dims) == 1 and is_long and (around is not None or is_fetched):
         _blocks(e, dims[0], [s[0] for s in steps], starts, accesses, body, around)
     else:
         _turns(e, dims, steps, starts, accesses, body, around)
 
 
 def _turns(
-    e: Emitter, dims: list[int], steps: list[list[int]], at: list[Any], accesses: list[Access],
+    e: Emitter, dims: list[Any], steps: list[list[int]], at: list[Any], accesses: list[Access],
     body: Any, around: Any,
 ) -> None:  # fmt: skip
     if not dims:
@@ -89,16 +98,17 @@ def _moved(e: Emitter, at: Any, turn: Any, step: Any) -> Any:
 
 
 def _blocks(
-    e: Emitter, n: int, steps: list[int], starts: list[Any], accesses: list[Access], body: Any,
+    e: Emitter, n: Any, steps: list[int], starts: list[Any], accesses: list[Access], body: Any,
     around: Any,
 ) -> None:  # fmt: skip
     """One long loop as loops over blocks."""
     b = e.builder
     fetched = [k for k, a in enumerate(accesses) if a.is_fetched and steps[k] == 1]
     size = SHORT if fetched else BLOCK
-    with e.loop(-(-n // size)) as block:
+    whole = integer(n) if isinstance(n, int) else n
+    with e.loop(b.udiv(b.add(whole, integer(size - 1)), integer(size))) as block:
         first = b.mul(block, integer(size), flags=("nuw", "nsw"))
-        left = b.sub(integer(n), first, flags=("nuw", "nsw"))
+        left = b.sub(whole, first, flags=("nuw", "nsw"))
         count = b.select(b.icmp_unsigned("<", left, integer(size)), left, integer(size))
         at = [_moved(e, k, first, s) for k, s in zip(starts, steps, strict=True)]
         for k in fetched:
@@ -126,6 +136,7 @@ class Body:
         self.fixed: dict[Any, Entry] = {}
         self.entries: dict[Variable, Entry] = {}
         self.stores: dict[Variable, Access] = {}
+        self.numbers: dict[int, tuple[str, np.dtype]] = {}
         self.totals: dict[int, Total] = {}
         self.partial: dict[int, Access] = {}
         self.is_long = math.prod(loop.shape) >= 32
@@ -140,16 +151,35 @@ class Body:
     def write(self) -> None:
         for s in self.steps:
             self._prepare(s)
-        accesses = [*self.reads.values(), *self.stores.values(), *self.partial.values()]
-        if reads_ahead(self.loop.shape, self.steps, accesses):
+        if reads_ahead(self.loop.shape, self.steps, self.accesses):
             for a in self.reads.values():
                 a.is_fetched = True
-        e = self.e
-        e.is_long = self.is_long
-        nest(e, self.loop.shape, accesses, self._body, self._around if self.totals else None)
-        e.is_long = False
+        if not write_shared(self):
+            self._write()
         for s in self.steps:
             self._conclude(s)
+
+    def _write(self) -> None:
+        e = self.e
+        e.is_long = self.is_long
+        self.begin(e)
+        nest(e, self.loop.shape, self.accesses, self.body, self.around)
+        e.is_long = False
+
+    @property
+    def accesses(self) -> list[Access]:
+        """The arrays that move along."""
+        return [*self.reads.values(), *self.stores.values(), *self.partial.values()]
+
+    def begin(self, e: Emitter) -> None:
+        """Go on with a function: that of the kernel, or that of a range."""
+        self.e = e
+        self.totals = {k: Total(e, *of) for k, of in self.numbers.items()}
+
+    @property
+    def around(self) -> Any:
+        """What surrounds the innermost loop, if there is anything."""
+        return self._around if self.totals else None
 
     # --- before the loop ---------------------------------------------------------------------
 
@@ -157,13 +187,13 @@ class Body:
         for x in (s.variable,) if isinstance(s, Guard) else s.operands:
             self._read(x)
         if isinstance(s, Guard):
-            self.totals[id(s)] = Total(self.e, "nan", BOOL)
+            self.numbers[id(s)] = ("nan", BOOL)
             return
         (result,) = s.results
         name = s.primitive.name
         if name in FOLDS:
             if result.shape == ():
-                self.totals[id(s)] = Total(self.e, FOLDS[name], result.dtype)
+                self.numbers[id(s)] = (FOLDS[name], result.dtype)
             else:
                 self.partial[id(s)] = self._partial(s, result)
         elif result in self.kernel.plan.stored:
@@ -213,7 +243,8 @@ class Body:
         for total in self.totals.values():
             total.end(self.e)
 
-    def _body(self) -> None:
+    def body(self) -> None:
+        """One turn."""
         self.entries = {}
         for s in self.steps:
             self._step(s)
@@ -271,6 +302,15 @@ class Body:
             self.kernel.entries[result] = self.kernel.loaded(where, result.dtype)
 
 
+def write_shared(body: Body) -> bool:
+    """Write a loop that pays for threads in ranges; whether it is one."""
+    if body.e.cores is None:
+        return False
+    from .shared import write_in_ranges
+
+    return write_in_ranges(body)
+
+
 def identity(e: Emitter, name: str, dtype: np.dtype) -> Entry:
     """What a reduction begins with."""
     if name in ("maximum", "minimum"):
@@ -318,11 +358,16 @@ class Total:
             b.store(folded(e, self.name, Entry(e, now, self.dtype), x).value, self.part)
 
     def end(self, e: Emitter) -> None:
+        self.join(e, e.builder.load(self.part, typ=self.kind))
+
+    def join(self, e: Emitter, part: Any, rest: Any = None) -> None:
+        """Take the total of some entries, and its rest, to that of those before."""
         b = e.builder
-        part = b.load(self.part, typ=self.kind)
         total = b.load(self.total, typ=self.kind)
         if self.is_sum:
             b.store(self._compensated(e, total, part), self.total)
+            if rest is not None:
+                b.store(b.fadd(b.load(self.rest, typ=self.kind), rest), self.rest)
         elif self.name == "nan":
             b.store(b.or_(total, part), self.total)
         else:
@@ -337,6 +382,11 @@ class Total:
         lost = b.fadd(b.fsub(total, b.fsub(both, back)), b.fsub(part, back))
         b.store(b.fadd(b.load(self.rest, typ=self.kind), lost), self.rest)
         return both
+
+    def state(self, e: Emitter) -> tuple[Any, Any]:
+        """The total and its rest so far, which `join` takes; only sums have a rest."""
+        rest = None if self.rest is None else e.builder.load(self.rest, typ=self.kind)
+        return e.builder.load(self.total, typ=self.kind), rest
 
     def result(self, e: Emitter) -> Entry:
         b = e.builder

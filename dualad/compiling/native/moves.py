@@ -13,6 +13,7 @@ from .forms import is_tiled
 from .layouts import Layout, contiguous, contiguous_strides, view_of
 from .loops import Access, folded, nest
 from .products import write_product
+from .shared import each
 
 __all__ = ["copy", "write_move"]
 
@@ -25,13 +26,13 @@ def copy(kernel: Any, source: Layout, target: Any, where: Layout, dtype: np.dtyp
     read = Access(kernel.pointer(source.base), source, old, source.broadcast(where.shape))
     write = Access(target, where, dtype, where.strides)
     e = kernel.emitter
-    nest(e, where.shape, [read, write], lambda: write.store(e, read.load(e)))
+    each(e, where.shape, [read, write], [], lambda e, _: write.store(e, read.load(e)))
 
 
 def fill(kernel: Any, x: Entry, target: Any, where: Layout, dtype: np.dtype) -> None:
     """Write one entry everywhere."""
     write = Access(target, where, dtype, where.strides)
-    nest(kernel.emitter, where.shape, [write], lambda: write.store(kernel.emitter, x))
+    each(kernel.emitter, where.shape, [write], [x], lambda e, known: write.store(e, known[0]))
 
 
 def put(kernel: Any, x: Any, target: Any, where: Layout, dtype: np.dtype) -> None:
@@ -216,16 +217,16 @@ def _added(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
     place = Access(pointer, where, result.dtype, where.strides)
     if type(v) is Variable and v.size == 1:
         entry = e.cast(kernel.operand(v).reshape(-1)[0], result.dtype)
-        nest(e, where.shape, [place], lambda: place.store(e, place.load(e) + entry))
+        each(e, where.shape, [place], [entry], lambda e, x: place.store(e, place.load(e) + x[0]))
         return
     source = kernel.place(v)
     pointer = kernel.pointer(source.base)
     read = Access(pointer, source, v.dtype, source.broadcast(where.shape))
 
-    def body() -> None:
+    def body(e: Any, _: Any) -> None:
         place.store(e, place.load(e) + e.cast(read.load(e), result.dtype))
 
-    nest(e, where.shape, [place, read], body)
+    each(e, where.shape, [place, read], [], body)
 
 
 def _product(kernel: Any, s: Operation, result: Variable, target: Any) -> None:

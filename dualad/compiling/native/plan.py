@@ -236,7 +236,7 @@ class Plan:
         sharing = [v for v, w in self.layout.items() if w.base is base]
         if any(self.last.get(v, -1) > self.at for v in sharing):
             return None
-        return None if any(y is not x and y in sharing for y in s.operands) else base
+        return None if any(y in sharing for y in s.operands[1:]) else base
 
     def _repeated(self, s: Repetition) -> None:
         read = [*s.reads(), *(c.initial for c in s.carries)]

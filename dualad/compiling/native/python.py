@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["API", "COUNT", "OBJECT", "TUPLE", "builtin", "is_as_expected", "table"]
+__all__ = ["API", "CORES", "COUNT", "OBJECT", "TUPLE", "builtin", "is_as_expected", "table"]
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 #: Bytes before the first field of an object, and before the first entry of a tuple.
@@ -31,11 +31,14 @@ API = {
         [
             "PyTuple_New", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyMem_RawMalloc",
             "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_NoMemory",
-            "PyArray_Empty", "PyArray_Scalar", "PyFloat_FromDouble",
+            "PyErr_Clear", "PyContextVar_Get", "PyLong_FromLong", "PyArray_Empty",
+            "PyArray_Scalar", "PyFloat_FromDouble",
         ]
     )
 }  # fmt: skip
-COUNT = len(API)
+#: Behind them: how many threads help, where the pool lies, and what hands loops to it.
+CORES = len(API)
+COUNT = CORES + 3
 #: Their places in NumPy's own table, which are part of its binary interface.
 NUMPY = {"PyArray_Empty": 184, "PyArray_Scalar": 60}
 
@@ -87,13 +90,17 @@ def _numpy(place: int) -> int:
 
 
 def table(
-    objects: Sequence[Any], data: Sequence[np.ndarray], kept: Sequence[Any] = ()
+    objects: Sequence[Any],
+    data: Sequence[np.ndarray],
+    kept: Sequence[Any] = (),
+    cores: tuple[int, int, int] = (0, 0, 0),
 ) -> tuple[Any, ...]:
     """What a native function has as its own: addresses, and what keeps them valid.
 
-    The addresses are those of the functions in API, of the entries of arrays, and of objects.
+    The addresses are those of the functions in API, of the entries of arrays, and of objects;
+    cores are the words at CORES.
     """
-    addresses = [*interface(), *(a.ctypes.data for a in data), *map(id, objects)]
+    addresses = [*interface(), *cores, *(a.ctypes.data for a in data), *map(id, objects)]
     return (np.array(addresses, np.uintp), tuple(objects), tuple(data), tuple(kept))
 
 

@@ -26,20 +26,21 @@ FEWEST = 2
 LARGE = 1 << 14
 
 
-def split(program: Program) -> Callable[..., Any] | None:
+def split(program: Program, threads: int = 1) -> Callable[..., Any] | None:
     """The function of a program, or None where no kernel pays."""
+    plain = program
     program = with_slopes(program)
     native = {id(s) for s in program.steps if is_native(s)}
     program = _without_settled(program, native)
     if len(native) == len(program.steps):
         turned = _turned(program)
         if _is_whole(turned):
-            return function_of(turned) if program.steps else None
+            return function_of(turned, threads, plain) if program.steps else None
     _leave_views(program, native)
     stages = _stages(program, native)
     if not any(_pays(kernel) for kernel, _ in stages):
         return None
-    return Mixed(program, stages).function_of()
+    return Mixed(program, stages, threads).function_of()
 
 
 def _without_settled(program: Program, native: set[int]) -> Program:
@@ -141,8 +142,8 @@ def _stages(program: Program, native: set[int]) -> list[Stage]:
 class Mixed:
     """The source of a function that calls kernels and programs of NumPy in turn."""
 
-    def __init__(self, program: Program, stages: list[Stage]):
-        self.program = program
+    def __init__(self, program: Program, stages: list[Stage], threads: int):
+        self.program, self.threads = program, threads
         self.names = {v: f"x{k}" for k, v in enumerate(program.inputs)}
         self.parts: dict[str, Callable[..., Any]] = {}
         self.lines: list[str] = []
@@ -169,8 +170,10 @@ class Mixed:
         outputs = tuple([Output(v, not is_kernel) for v in given])
         part = Program(inputs, tuple(steps), outputs, LEAF_TREE)
         name = f"part{k}"
-        make = function_of if is_kernel else lambda p: NumpySource(p).function_of()
-        self.parts[name] = make(part)
+        if is_kernel:
+            self.parts[name] = function_of(part, self.threads)
+        else:
+            self.parts[name] = NumpySource(part).function_of()
         self.lines.append(f"out = {name}({', '.join(self.names[v] for v in inputs)})")
         self.lines.append("if type(out) is Failed: return out")
         for v in given:

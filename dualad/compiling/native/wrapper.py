@@ -6,6 +6,7 @@ a slower function in Python, which converts it and calls again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,18 +15,21 @@ from llvmlite import ir
 
 from ...engine.memory import POOL
 from ...engine.staged import Variable
-from ..numpy_source import Failed
 from ..program import Output, Program
 from . import python
-from .emitter import F64, INT, POINTER, Callee, integer, kind_of
+from .calling import INT32, Caller
+from .converting import Slow
+from .emitter import F64, INT, POINTER, integer, kind_of
+from .flags import Again, Flags, asks
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
+from .pool import pool
 from .rooms import ALIGNED, Block, size_of, stays
+from .workers import code
 
 __all__ = ["function_of"]
 
-INT32 = ir.IntType(32)
 #: C order and aligned: bits of an array's flags.
 PLAIN = 0x101
 #: Milliseconds that a kernel may take to compile; what takes longer stays NumPy's.
@@ -36,102 +40,46 @@ LENT, LEND = 1 << 17, POOL.lend
 LONG = 1 << 15
 
 
-def function_of(program: Program) -> Callable[..., Any]:
-    """The native function of a program whose steps and outputs all have a native form."""
+def function_of(
+    program: Program, threads: int = 1, plain: Program | None = None
+) -> Callable[..., Any]:
+    """The native function of a program whose steps and outputs all have a native form.
+
+    Args:
+        program: all of whose steps and outputs have a native form.
+        threads: how many share long loops.
+        plain: the program as NumPy runs it, where flags are raised; by default the same.
+    """
     wrapper = Wrapper(program)
     address = address_of(str(wrapper.module))
-    slow = _Slow(program.inputs)
-    objects = wrapper.objects(slow)
-    own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept)
+    slow = Slow(program.inputs)
+    cores, start = (0, 0, 0), None
+    if threads > 1 and wrapper.kernel.cores is not None:
+        cores = threads - 1, pool().address, code("run")
+        start = functools.partial(pool().grow, threads - 1)
+    objects = wrapper.objects(slow, start, Again(plain or program))
+    own = python.table(objects, wrapper.kernel.constants, wrapper.kernel.kept, cores)
     slow.fast = python.builtin("program", address, own)
     return slow.fast
 
 
-class _Slow:
-    """The call for arguments that lie otherwise than a kernel reads them."""
-
-    def __init__(self, inputs: tuple[Variable, ...]):
-        self.inputs = inputs
-        self.fast: Callable[..., Any]
-
-    def __call__(self, *args: Any) -> Any:
-        if len(args) != len(self.inputs):
-            raise TypeError(f"a program of {len(self.inputs)} inputs got {len(args)}")
-        return self.fast(*[_plain(v, a) for v, a in zip(self.inputs, args, strict=True)])
-
-
-def _plain(v: Variable, a: Any) -> Any:
-    found = np.asarray(a)
-    if found.shape != v.shape or not np.can_cast(found.dtype, v.dtype, "same_kind"):
-        raise TypeError(f"an input of a program is {found.dtype}{found.shape}, not {v!r}")
-    if not v.is_array:
-        return v.dtype.type(found[()])
-    plain = np.array(found, v.dtype, order="C", copy=None, subok=False)
-    aligned = plain.flags.aligned and plain.dtype.isnative and type(plain) is np.ndarray
-    return plain if aligned else plain.copy()
-
-
-class Wrapper:
+class Wrapper(Caller):
     """A module of a kernel, and the function around it."""
 
     def __init__(self, program: Program):
         self.program = program
         self.module = ir.Module("program")
         self.module.triple = machine().triple
-        self.kernel = Kernel(program, self.module, MOST)
+        is_heard = asks(program)
+        self.kernel = Kernel(program, self.module, MOST, is_shared=True, is_heard=is_heard)
         kind = ir.FunctionType(POINTER, [POINTER, POINTER, INT])
-        self.function = ir.Function(self.module, kind, "NAME")
-        self.b = ir.IRBuilder(self.function.append_basic_block("start"))
-        self.own, self.args, self.number = self.function.args
-        #: the objects in the table: types, dtypes, failures
-        self.kept: list[Any] = []
+        super().__init__(ir.Function(self.module, kind, "NAME"), self.kernel)
+        self.flags = Flags(self.b, self._local(INT32)) if is_heard else None
         #: where the address of a block stays that is kept from call to call
         self.place: Any = None
         self._write()
 
-    # --- the table ---------------------------------------------------------------------------
-
-    def objects(self, slow: Any) -> list[Any]:
-        """The objects in the order of the table."""
-        return [slow, *(Failed(g) for g in self.kernel.guards), *self.kept]
-
-    def _entry(self, k: int) -> Any:
-        """An address in the table."""
-        return self.b.load(self._at(self.table, 8 * k), typ=POINTER)
-
-    def _object(self, x: Any) -> Any:
-        places = [k for k, known in enumerate(self.kept) if known is x]
-        if not places:
-            places = [len(self.kept)]
-            self.kept.append(x)
-        return self._entry(self._first + places[0])
-
-    @property
-    def _first(self) -> int:
-        return self._failures + len(self.kernel.guards)
-
-    @property
-    def _failures(self) -> int:
-        return self._slow + 1
-
-    @property
-    def _slow(self) -> int:
-        return python.COUNT + len(self.kernel.constants)
-
-    def _call(self, name: str, kind: Any, *args: Any) -> Any:
-        """A function of CPython or NumPy."""
-        signature = ir.FunctionType(kind, [a.type for a in args])
-        callee = Callee(self._entry(python.API[name]), signature)
-        return self.b.call(callee, list(args))
-
     # --- writing -----------------------------------------------------------------------------
-
-    def _at(self, pointer: Any, offset: Any) -> Any:
-        at = integer(offset) if isinstance(offset, int) else offset
-        return self.b.gep(pointer, [at], source_etype=ir.IntType(8))
-
-    def _word(self, pointer: Any, offset: int, kind: Any = POINTER) -> Any:
-        return self.b.load(self._at(pointer, offset), typ=kind)
 
     def _write(self) -> None:
         b = self.b
@@ -142,15 +90,21 @@ class Wrapper:
         values = [self._input(k, v, slow) for k, v in enumerate(self.program.inputs)]
         failed = self.function.append_basic_block("failed")
         empty = self.function.append_basic_block("empty")
+        if self.kernel.cores is not None:
+            self._begin(empty)
         self.result = self._call("PyTuple_New", POINTER, integer(len(self.program.outputs)))
         none = ir.Constant(POINTER, None)
         self._demand(b.icmp_unsigned("!=", self.result, none), empty)
         outputs = [self._room(k, o, failed) for k, o in enumerate(self.program.outputs)]
         held, rooms = self._temporaries(failed)
-        code = self._run([*values, *self._constants(), *outputs, *rooms])
+        *rooms, scratch = rooms
+        shared = [self._at(self.table, 8 * python.CORES), scratch]
+        code, raised = self._run([*values, *self._constants(), *outputs, *rooms, *shared])
         if held is not None:
             self._give(held)
         self._answer(code)
+        if raised is not None:
+            self._heed(raised)
         for k, o in enumerate(self.program.outputs):
             if o.kind is float:
                 self._python_float(k, o.value, outputs[k], failed)
@@ -158,12 +112,6 @@ class Wrapper:
                 self._boxed(k, o.value, outputs[k], failed)
         b.ret(self.result)
         self._endings(slow, failed, empty)
-
-    def _demand(self, condition: Any, otherwise: Any) -> None:
-        """Go on only where a condition holds."""
-        following = self.function.append_basic_block("next")
-        self.b.cbranch(condition, following, otherwise)
-        self.b.position_at_end(following)
 
     def _input(self, k: int, v: Variable, slow: Any) -> Any:
         b = self.b
@@ -230,13 +178,6 @@ class Wrapper:
             "PyObject_Vectorcall", POINTER, self._object(LEND), given, integer(1), none
         )
 
-    def _local(self, kind: Any) -> Any:
-        with self.b.goto_block(self.function.entry_basic_block):
-            first = self.function.entry_basic_block.instructions
-            if first:
-                self.b.position_before(first[0])
-            return self.b.alloca(kind)
-
     def _dims(self, shape: tuple[int, ...]) -> Any:
         name = "shape_" + "_".join(map(str, shape))
         if name not in self.module.globals:
@@ -250,9 +191,11 @@ class Wrapper:
     def _temporaries(self, failed: Any) -> tuple[Any, list[Any]]:
         """Memory that no result lies in: what is to be given back, and where each part begins."""
         sizes = [-(-size_of(v) // ALIGNED) * ALIGNED for v in self.kernel.temporaries]
+        cores = self.kernel.cores
+        sizes.append(cores.bytes if cores is not None else 0)
         total = sum(sizes)
         if not total:
-            return None, []
+            return None, [ir.Constant(POINTER, None) for _ in sizes]
         held = None
         if total <= 1 << 15:
             start = self._local(ir.ArrayType(ir.IntType(8), total))
@@ -297,15 +240,19 @@ class Wrapper:
             held = left
         self._call("PyMem_RawFree", ir.VoidType(), held)
 
-    def _run(self, arguments: list[Any]) -> Any:
+    def _run(self, arguments: list[Any]) -> tuple[Any, Any]:
+        """The number of the guard that fails, and the flags that are raised."""
         sizes = [v.size for s in operations_of(self.program.steps) for v in s.results]
         state = None
         if max(sizes, default=0) >= LONG:
             state = self._call("PyEval_SaveThread", POINTER)
+        if self.flags is not None:
+            self.flags.clear()
         code = self.b.call(self.kernel.function, arguments)
+        raised = self.flags.raised() if self.flags is not None else None
         if state is not None:
             self._call("PyEval_RestoreThread", ir.VoidType(), state)
-        return code
+        return code, raised
 
     def _answer(self, code: Any) -> None:
         """Give a Failed where a guard does not hold."""

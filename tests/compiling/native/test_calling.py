@@ -203,7 +203,7 @@ def test_too_long_programs_stay_numpys(monkeypatch):
 def test_errors_fall_back_to_numpy_unless_tests_ask(monkeypatch):
     program, _ = program_of(lambda x: np.sin(x) * x, np.ones(3))
 
-    def broken(program):
+    def broken(*_):
         raise KeyError("broken")
 
     monkeypatch.setattr("dualad.compiling.native.splitting.function_of", broken)

@@ -58,6 +58,12 @@ def same_entries(name, got, want, ulp):
         np.testing.assert_array_equal(np.signbit(got[zeros]), np.signbit(want[zeros]))
 
 
+@np.errstate(all="ignore")
+def quiet(run, *values):
+    """What native code gives, and not NumPy, which runs the program where a flag is heeded."""
+    return run(*values)
+
+
 def run_both(name, args):
     f = PRIMITIVES[name]
     with np.errstate(all="ignore"):
@@ -65,7 +71,7 @@ def run_both(name, args):
         want = np.asarray(f(*args))
     assert run is not None
     assert is_whole(run)
-    return np.asarray(run(*values)[0]), want
+    return np.asarray(quiet(run, *values)[0]), want
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -131,7 +137,7 @@ def test_powers_by_numbers(exponent, size):
     with np.errstate(all="ignore"):
         want = x**exponent
         run, values = native(lambda x: (x**exponent, x + x), x)
-    got = run(*values)[0]
+    got = quiet(run, *values)[0]
     with np.errstate(all="ignore"):
         close = np.abs(got - want) <= 8 * np.spacing(np.abs(want))
     assert np.all(close | (got == want) | (np.isnan(got) & np.isnan(want)))

@@ -206,3 +206,22 @@ def test_a_small_result_is_read_by_an_operation_on_a_large_array():
     small, large = run(*values)
     assert small == np.sin(0.75)
     np.testing.assert_array_equal(large, np.full((5, 5, 5), 2.0 * np.sin(0.75)))
+
+
+def test_a_value_added_to_a_part_of_itself_is_read_before_it_is_written():
+    """With y = 1.5 x, s = y + turned y, the slope of sum(c s**2) + sum(last column of s**3) is
+    1.5 (g + turned g), where g is 2 c s, and 3 s**2 in addition in the last column."""
+    x, c = np.linspace(-1.0, 2.0, 160).reshape(20, 8), np.linspace(1.0, 2.0, 160).reshape(20, 8)
+
+    def f(x):
+        y = x * 1.5
+        s = y[::-1, ::-1] + y
+        last = s[:, -1]
+        return np.sum(c * s * s) + np.sum(last * last * last)
+
+    s = 1.5 * (x[::-1, ::-1] + x)
+    g = 2.0 * c * s
+    g[:, -1] += 3.0 * s[:, -1] ** 2
+    gradient = dualad.compile(dualad.grad(f))
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(x), 1.5 * (g + g[::-1, ::-1]), rtol=1e-12, atol=1e-12)
