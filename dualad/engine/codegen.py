@@ -21,6 +21,7 @@ from .duck import as_duck
 from .guard import has_nan, ignore, restore
 from .keywords import call_with_keywords
 from .memory import LARGE
+from .numbers import ARRAYS
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -58,6 +59,8 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
 
 #: names the generated code refers to beside those of its formulas
 SCOPE: dict[str, Any] = {
+    "ARRAYS": ARRAYS,
+    "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
     "Batched": Batched,
     "BatchedDual": BatchedDual,

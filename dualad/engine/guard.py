@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 float64 = np.float64
+F64 = np.dtype(float64)
 
 #: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths.
 ignore: Callable[[], Any]
@@ -53,6 +54,9 @@ def quiet() -> Any:
 
 def has_nan(x: Any) -> bool:
     """Whether the value of x holds a NaN, or may. Linear variables have no value."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype is F64:  # what most are
+        s = x.dot(x)
+        return bool(s != s)
     while isinstance(x, TracedArray):
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
             return x.kind == "duck"

@@ -64,15 +64,18 @@ class Level:
     """One running transformation.
 
     `new` makes the values of the level. Closing replaces it, so that a leak is found by the
-    next operation on a leaked value, and an open level pays nothing for that.
+    next operation on a leaked value, and an open level pays nothing for that. Generated code,
+    which makes most values, calls their class, which is quicker, and asks for `closed` or uses
+    the tape, which is replaced too.
     """
 
-    __slots__ = ("_token", "lanes", "name", "new", "pool", "rank", "tape")
+    __slots__ = ("_token", "closed", "lanes", "name", "new", "pool", "rank", "tape")
 
     def __init__(self, name: str):
         self.name = name
         self.rank = next(_serial)
         self.new = object.__new__
+        self.closed = False
         self.tape: Any = []
         #: the level of its batches of tangents; see `batched_dual`
         self.lanes: Any = None
@@ -81,9 +84,10 @@ class Level:
 
     @property
     def is_open(self) -> bool:
-        return self.new is object.__new__
+        return not self.closed
 
     def close(self) -> None:
+        self.closed = True
         self.new, self.tape = _closed(self.name)
         if self.pool is not None:
             self.pool.close()

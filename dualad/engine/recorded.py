@@ -76,7 +76,9 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
 
 def recorded(level: Level, primal: Any, variable: int) -> Recorded:
     """A value whose tangent is a variable of an open level."""
-    r = level.new(Recorded)
+    if level.closed:
+        level.new(Recorded)
+    r = Recorded()
     r.level, r.primal, r.tangent = level, primal, variable
     return r
 

@@ -88,11 +88,14 @@ class Writer:
         if not self.spans(live):
             unfit = f"t.shape != out.shape or {unfit}"
         lines += [
+            f"L = {owner}.level",
+            "if L.closed:",
+            "    L.new(Dual)",
+            "r = Dual()",
             "if type(t) is not float64 or type(out) is not float64:",
             f"    if {unfit}:",
             "        t = fit(t, out)",
-            f"L = {owner}.level",
-            "r = L.new(Dual)",
+            "    r._views = None",
             "r.level = L",
             "r.primal = out",
             "r.tangent = t",
@@ -140,7 +143,11 @@ class Writer:
         lines += [
             f"if not scalar and not ({plain}):",
             f"    {finish}",
-            "r = L.new(BatchedDual)",
+            "if L.closed:",
+            "    L.new(BatchedDual)",
+            "r = BatchedDual()",
+            "if not scalar:",
+            "    r._views = None",
             "r.level = L",
             "r.primal = out",
             "r.tangent = t",
@@ -156,15 +163,22 @@ class Writer:
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
         large, other = f"{first}.size >= LARGE", "y" if first == "x" else "x"
         if len(active) == 2:
-            large = f"({large} or y.size >= LARGE)"
+            large = f"{large} or y.size >= LARGE"
         elif self.arity == 2:
-            large = f"({large} or T is ndarray and {other}.size >= LARGE)"
-        return [
-            f"if type({first}) is ndarray and {large}:",
-            f"    r = large_{active}({owner}.level, {', '.join(given)})",
-            "    if r is not None:",
-            "        return r",
+            large = f"{large} or T is ndarray and {other}.size >= LARGE"
+        lines = [
+            f"if type({first}) is ndarray:",
+            f"    if {large}:",
+            f"        r = large_{active}({owner}.level, {', '.join(given)})",
+            "        if r is not None:",
+            "            return r",
         ]
+        if self.arity == 2 and len(active) == 1 and self.p.operator in (*"+-*/",):
+            lines += [
+                f"    if (T is float or T is int) and {first}.dtype is F64:",
+                f"        {other} = ARRAYS[{other}]",
+            ]
+        return lines
 
     def large(self, active: str, total: str) -> Callable[..., Any]:
         """The function of a level, values and tangents that makes the dual block by block."""
@@ -214,10 +228,15 @@ class Writer:
             pooled = self.call
         number = "T is not ndarray and " if self.arity == 2 and len(active) == 1 else ""
         plain, alike, large = f"type({first}) is ndarray", "", f"{first}.size >= LARGE"
+        below = f"{first}.primal"
+        moving = f"type({first}) in DUALS and type({below}) is ndarray"
+        held = ""
         if len(active) == 2:
             plain += " and type(y) is ndarray"
             alike = " is y.dtype and x.shape == y.shape"
             large += " or y.size >= LARGE"
+            moving = f"type(x) is type(y) in DUALS and type({below}) is ndarray is type(y.primal)"
+            held = " is y.primal.dtype and x.primal.shape == y.primal.shape"
         lines = [
             f"if type({first}) is float64:",
             f"    out = {self.call}",
@@ -232,7 +251,15 @@ class Writer:
                 f"    out = {pooled}",
                 f"    same = out.dtype is F64 and {arrays}",
             ]
-        return [*lines, "else:", *general]
+        return [
+            *lines,
+            # Of a dual of arrays its value tells the same, asked without a detour.
+            f"elif {number}{moving}:",
+            f"    same = {below}.dtype is F64{held}",
+            f"    out = {self.call}",
+            "else:",
+            *general,
+        ]
 
     def reads(self, active: str) -> list[str]:
         names: set[str] = set()
@@ -256,12 +283,14 @@ class Writer:
             f"L = {owner}.level",
             *self.value(active, scalars, arrays),
             "if same:",
-            "    r = L.new(Recorded)",
-            "    r.level = L",
-            "    r.primal = out",
             "    tape = L.tape",
+            "    r = Recorded()",
             "    r.tangent = len(tape)",
             f"    tape.append(({entry}))",
+            "    r.level = L",
+            "    r.primal = out",
+            "    if type(out) is not float64:",
+            "        r._views = None",
             "    return r",
             f"return Recorded.record(P, L, ({primals},), ({given},), out, {{}})",
         ]
@@ -279,7 +308,10 @@ class Writer:
         lines = [
             f"out = {self.call}",
             f"L = {owner}.level",
-            "r = L.new(Batched)",
+            "if L.closed:",
+            "    L.new(Batched)",
+            "r = Batched()",
+            "r._views = None",
             "r.level = L",
             "r.primal = out",
             f"r.tangent = {owner}.tangent",
