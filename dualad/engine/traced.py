@@ -54,6 +54,9 @@ NO_CONVERSION = (
     "values, or dualad.stop_gradient(x) where the derivative is not wanted"
 )
 
+#: The types of arrays that a function may mix: ndarray and the kinds that have been met.
+OWN: set[type] = {np.ndarray}
+
 OBJECT = np.dtype(object)
 FLOAT64 = np.dtype(np.float64)
 
@@ -145,11 +148,13 @@ class TracedArray:
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         for t in types:
-            if t is np.ndarray:
+            if t in OWN:
                 continue
             if hasattr(t, "__dualad_face__"):
                 return NotImplemented
-            if not issubclass(t, TracedArray):
+            if issubclass(t, TracedArray):
+                OWN.add(t)
+            else:
                 error = foreign(t, f"an argument of {name_of(func)}")
                 args, kwargs = with_values(t, args, error), with_values(t, kwargs, error)
         rule = FUNCTIONS[func]
