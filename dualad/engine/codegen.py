@@ -18,10 +18,10 @@ from .batched_dual import BatchedDual, completed
 from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
-from .guard import has_nan, ignore, restore
+from .guard import IGNORE, has_nan, restore, set_state
 from .keywords import call_with_keywords
 from .memory import LARGE
-from .numbers import ARRAYS
+from .numbers import ARRAYS, doubled
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -65,6 +65,7 @@ SCOPE: dict[str, Any] = {
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,
+    "doubled": doubled,
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
@@ -72,7 +73,8 @@ SCOPE: dict[str, Any] = {
     "fit": fit,
     "float64": float64,
     "has_nan": has_nan,
-    "ignore": ignore,
+    "IGNORE": IGNORE,
+    "set_state": set_state,
     "kept": kept,
     "result_at": result_at,
     "lifted": lifted,

@@ -17,19 +17,25 @@ import numpy as np
 from .traced import TracedArray
 
 __all__ = [
+    "IGNORE",
     "either_zero_wins_raw",
     "has_nan",
     "ignore",
     "quiet",
     "restore",
+    "set_state",
     "zero_wins_raw",
 ]
 
 float64 = np.float64
 F64 = np.dtype(float64)
+#: The function itself, without the question whether an argument handles it.
+vdot = getattr(np.vdot, "__wrapped__", np.vdot)
 
-#: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths.
+#: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths; generated code
+#: says `set_state(IGNORE)`, which is a call less.
 ignore: Callable[[], Any]
+set_state: Callable[[Any], Any]
 #: An object that is another one where NumPy's error state is.
 error_state: Callable[[], Any]
 restore: Callable[[Any], Any]
@@ -38,13 +44,16 @@ try:
     # The context variable that np.errstate sets; setting it directly costs a sixth of that.
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 except ImportError:
-    ignore = partial(np.seterr, all="ignore")
+    IGNORE: Any = "ignore"
+    set_state = lambda state: np.seterr(all=state)  # noqa: E731
     restore = lambda old: np.seterr(**old)  # noqa: E731
     error_state = object
 else:
-    ignore = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
+    IGNORE = _make_extobj(all="ignore")
+    set_state = _extobj_contextvar.set
     restore = _extobj_contextvar.reset
     error_state = _extobj_contextvar.get
+ignore = partial(set_state, IGNORE)
 
 
 def quiet() -> Any:
@@ -55,7 +64,7 @@ def quiet() -> Any:
 def has_nan(x: Any) -> bool:
     """Whether the value of x holds a NaN, or may. Linear variables have no value."""
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype is F64:  # what most are
-        s = x.dot(x)
+        s = vdot(x, x)
         return bool(s != s)
     while isinstance(x, TracedArray):
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
@@ -73,7 +82,7 @@ def has_nan(x: Any) -> bool:
             x = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
         if x.dtype.kind == "f" and x.itemsize >= 4:
             # The sum of squares is NaN exactly when an entry is: infinities add up to infinity.
-            s = np.vdot(x, x)
+            s = vdot(x, x)
             return bool(s != s)
     return bool(np.isnan(x).any())
 

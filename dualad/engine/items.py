@@ -95,6 +95,16 @@ def install(read: Any, write: Any) -> None:
             r.level, r.primal, r.tangent = level, out, len(tape)
             tape.append((pull_slice, self.tangent, key, value.shape, out.shape))
             return link_part(self, r, (key,))
+        if kind is slice and type(value) is Dual:
+            x, t = value.primal, value.tangent
+            if type(x) is ndarray is type(t) and x.dtype is F64:
+                moved = make_dual(value.level, x[key], t[key])
+                level = self.level
+                tape = level.tape
+                r = Recorded()
+                r.level, r.primal, r.tangent = level, moved, len(tape)
+                tape.append((pull_slice, self.tangent, key, x.shape, moved.primal.shape))
+                return link_part(self, r, (key,))
         single = kind is int or is_integer(key)
         if single and type(value) is ndarray:
             out = value[key]
@@ -282,7 +292,8 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
             own.add(i)
             return
         if i in own and type(into) is ndarray and into.dtype is F64:
-            into[key] += ct
+            part = into[key]
+            part += ct
             return
     elif add_placed(ct, i, key, shape, g, own):
         return

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-__all__ = ["ARRAYS"]
+from .dual import Dual
+
+__all__ = ["ARRAYS", "doubled"]
 
 #: How many numbers are held.
 LIMIT = 256
@@ -32,3 +36,12 @@ class _Arrays(dict):
 
 
 ARRAYS = _Arrays()
+TWO = ARRAYS[2]
+F64 = np.dtype(np.float64)
+
+
+def doubled(x: Any) -> Any:
+    """x + x; of an array, which that reads twice, as a multiple, which reads it once."""
+    if type(x) is np.ndarray:
+        return TWO * x if x.dtype is F64 else x + x
+    return 2.0 * x if type(x) is Dual and type(x.primal) is np.ndarray else x + x

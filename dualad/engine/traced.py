@@ -93,6 +93,8 @@ def spec_of(x: Any) -> Spec:
     known = SCALARS.get(type(x))
     if known is not None and (known.dtype is FLOAT64 or -(2**63) <= x < 2**63):
         return known
+    if isinstance(x, TracedArray):
+        return Spec(x.shape, x.dtype)
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         return Spec(x.shape, x.dtype)
     a = np.asarray(x)

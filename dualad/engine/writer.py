@@ -20,6 +20,11 @@ class Shares(NamedTuple):
     namespace: dict[str, Any]
 
 
+def quick(text: str) -> str:
+    """A formula as it is written where no array is large; see `doubled`."""
+    return text.replace("x + x", "(x + x if type(x) is float64 else doubled(x))")
+
+
 class Writer:
     """Writes the functions of one primitive for one kind."""
 
@@ -64,38 +69,65 @@ class Writer:
             return f"F({', '.join('xy'[: self.arity])})"
         return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
 
+    @property
+    def quick_call(self) -> str:
+        """The same for any operands; a square of an array reads it once."""
+        return "F(x) if type(x) is ndarray else x * x" if self.call == "x * x" else self.call
+
     def summed_up(self, total: str) -> list[str]:
         """Lines that compute the tangent t, without warnings where a slope may be infinite."""
         if not self.p.singular:
             return [f"t = {total}"]
-        return ["token = ignore()", "try:", f"    t = {total}", "finally:", "    restore(token)"]
+        return [
+            "token = set_state(IGNORE)",
+            "try:",
+            f"    t = {total}",
+            "finally:",
+            "    restore(token)",
+        ]
 
     def dual(self, active: str, pad: str) -> list[str]:
         """Body that makes the dual of `out` from primals x, y and the operands u, v."""
         tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
         live = [a for a in active if self.formulas["xy".index(a)] != "0"]
         total = summed([(tangents[a], self.formulas["xy".index(a)]) for a in live])
-        owner = "u" if "x" in active else "v"
-        lines = [*self.blocks(active, total), f"out = {self.call}", *self.summed_up(total)]
+        first = "x" if "x" in active else "y"
+        guarded = []
         if self.p.singular:
             args = ", ".join("xy"[: self.arity])
             given = ", ".join(tangents[a] if a in active else "None" for a in "xy"[: self.arity])
-            lines += [
+            guarded = [
                 "if (t != t) if type(t) is float64 else has_nan(t):",
                 f"    t = P.jvp(({given},), out, ({args},), {{}})",
             ]
+        scalar = (
+            "type(x) is float64 is type(y)" if len(active) == 2 else f"type({first}) is float64"
+        )
+        if self.arity == 2 and len(active) == 1:
+            scalar += " and T is not ndarray"
         unfit = "t.dtype is not out.dtype"
         if not self.spans(live):
             unfit = f"t.shape != out.shape or {unfit}"
-        lines += [
-            f"L = {owner}.level",
-            "if L.closed:",
-            "    L.new(Dual)",
-            "r = Dual()",
+        of_scalars = [f"out = {self.call}", *self.summed_up(total), *guarded]
+        of_others = [
+            *self.blocks(active, total),
+            f"out = {self.quick_call}",
+            *self.summed_up(quick(total)),
+            *guarded,
             "if type(t) is not float64 or type(out) is not float64:",
             f"    if {unfit}:",
             "        t = fit(t, out)",
             "    r._views = None",
+        ]
+        lines = [
+            "if L.closed:",
+            "    L.new(Dual)",
+            "r = Dual()",
+            # The tangent of a scalar is one, and of its dtype.
+            f"if {scalar}:",
+            *(f"    {line}" for line in of_scalars),
+            "else:",
+            *(f"    {line}" for line in of_others),
             "r.level = L",
             "r.primal = out",
             "r.tangent = t",
@@ -124,7 +156,6 @@ class Writer:
         finish = f"return completed(P, L, ({given},), out, ({', '.join('xy'[: self.arity])},))"
         lines = [
             f"out = {self.call}",
-            f"L = {own[active[0]]}.level",
             *moves,
             "scalar = type(out) is float64",
             "if not scalar:",
@@ -157,7 +188,7 @@ class Writer:
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
-        owner, first = ("u", "x") if "x" in active else ("v", "y")
+        first = "x" if "x" in active else "y"
         tangents = ["uv"["xy".index(a)] + ".tangent" for a in active]
         given = [*"xy"[: self.arity], *tangents]
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
@@ -169,9 +200,9 @@ class Writer:
         lines = [
             f"if type({first}) is ndarray:",
             f"    if {large}:",
-            f"        r = large_{active}({owner}.level, {', '.join(given)})",
-            "        if r is not None:",
-            "            return r",
+            f"        done = large_{active}(L, {', '.join(given)})",
+            "        if done is not None:",
+            "            return done",
         ]
         if self.arity == 2 and len(active) == 1 and self.p.operator in (*"+-*/",):
             lines += [
@@ -218,6 +249,7 @@ class Writer:
         """
         first, names = active[0], "xy"[: self.arity]
         general = [
+            "    r._views = None",
             f"    out = {self.call}",
             f"    same = ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays})",
         ]
@@ -242,12 +274,14 @@ class Writer:
             f"    out = {self.call}",
             f"    same = type(out) is float64{' and type(y) is float64' * (len(active) == 2)}",
             f"elif {number}{plain}:",
+            "    r._views = None",
             f"    same = {first}.dtype is F64{alike}",
-            f"    out = {pooled} if {large} else {self.call}",
+            f"    out = {pooled} if {large} else {self.quick_call}",
         ]
         if number:
             lines += [
                 f"elif T is ndarray is type({first}) and (x.size >= LARGE or y.size >= LARGE):",
+                "    r._views = None",
                 f"    out = {pooled}",
                 f"    same = out.dtype is F64 and {arrays}",
             ]
@@ -255,6 +289,7 @@ class Writer:
             *lines,
             # Of a dual of arrays its value tells the same, asked without a detour.
             f"elif {number}{moving}:",
+            "    r._views = None",
             f"    same = {below}.dtype is F64{held}",
             f"    out = {self.call}",
             "else:",
@@ -269,7 +304,6 @@ class Writer:
 
     def recorded(self, active: str, pad: str) -> list[str]:
         """Body that records the operation if it is of one shape and float64."""
-        owner = "u" if "x" in active else "v"
         own = dict(zip("xy", "uv", strict=True))
         scalars = " and ".join(f"type({a}) is float64" for a in active)
         arrays = " and ".join(f"{a}.shape == out.shape and {a}.dtype is F64" for a in active)
@@ -280,17 +314,14 @@ class Writer:
             f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
         )
         lines = [
-            f"L = {owner}.level",
+            "r = Recorded()",
             *self.value(active, scalars, arrays),
             "if same:",
             "    tape = L.tape",
-            "    r = Recorded()",
             "    r.tangent = len(tape)",
             f"    tape.append(({entry}))",
             "    r.level = L",
             "    r.primal = out",
-            "    if type(out) is not float64:",
-            "        r._views = None",
             "    return r",
             f"return Recorded.record(P, L, ({primals},), ({given},), out, {{}})",
         ]
@@ -307,7 +338,6 @@ class Writer:
         owner = "u" if "x" in active else "v"
         lines = [
             f"out = {self.call}",
-            f"L = {owner}.level",
             "if L.closed:",
             "    L.new(Batched)",
             "r = Batched()",
@@ -348,8 +378,10 @@ class Writer:
     def share(self, a: str) -> tuple[str, str, str]:
         """Sign and source of the share of one parent, and the statement that adds it."""
         sign, term = scaled("c", self.formulas["xy".index(a)])
-        first = term if sign == "+" else f"-({term})"
-        return sign, term, f"g[i{a}] = {first} if s is None else s {sign} {term}"
+        # A cotangent is plain for longer than what the formulas read, which NumPy asks first.
+        now = quick(f"{term[4:]} * c" if term.startswith("c * (") else term)
+        first = now if sign == "+" else f"-({now})"
+        return sign, term, f"g[i{a}] = {first} if s is None else s {sign} {now}"
 
     def large_pull(self, active: str, head: str) -> Callable[..., Any]:
         """The pull of an entry whose cotangent is a large array."""
@@ -444,6 +476,7 @@ class Writer:
             "def op(u):",
             *self.complex_check("u", "    "),
             "    x = u.primal",
+            "    L = u.level",
             *self.body(kind, "x", "    "),
         ]
 
@@ -457,7 +490,7 @@ class Writer:
     def binary(self, kind: str) -> list[str]:
         patterns = self.patterns()
         general = "return mixed(P, u, v)"
-        lines = ["def op(u, v):", "    T = type(v)"]
+        lines = ["def op(u, v):", "    T = type(v)", "    L = u.level"]
         if self.p.constant is not None:
             condition, primitive = self.p.constant
             self.rules["constant"] = Later(lambda: self.made(primitive, kind)[0])
@@ -467,7 +500,7 @@ class Writer:
             ]
         if "xy" in patterns and self.p.complex is None:
             lines += [
-                f"    if T is {kind} and v.level is u.level:",
+                f"    if T is {kind} and v.level is L:",
                 *self.twice(kind, "        "),
                 "        x = u.primal",
                 "        y = v.primal",
@@ -485,7 +518,7 @@ class Writer:
                 *self.aligned(kind, "x"),
                 *self.body(kind, "x", "        "),
             ]
-        lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
+        lines += [f"    {general}", "def rop(v, u):", "    T = type(u)", "    L = v.level"]
         if "y" in patterns and self.p.complex is None:
             lines += [
                 f"    if {self.plain('u')}:",
