@@ -20,7 +20,14 @@ from .primitive import Linear
 from .shape import zeros_like
 from .traced import Buffer, TracedArray
 
-__all__ = ["BatchedDual", "completed", "general", "make_batched_dual", "packed"]
+__all__ = [
+    "BatchedDual",
+    "completed",
+    "general",
+    "make_batched_dual",
+    "packed",
+    "vector_moves",
+]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
@@ -75,6 +82,14 @@ def packed(d: Any) -> Any:
     if level.lanes is None:
         level.lanes = d.tangent.level
     return make_batched_dual(level, x, t) if d.tangent.level is level.lanes else d
+
+
+def vector_moves(dx: Any, y: Any, dy: Any, x: Any) -> Any:
+    """The tangents dx y + dy x of a number x times a vector y, laid out in memory as dy."""
+    t = dy * x
+    order = "F" if dy.flags.f_contiguous else "C"
+    t += np.multiply(dx[:, None], y, order=order)
+    return t
 
 
 def completed(primitive: Any, level: Level, tangents: tuple, out: Any, args: tuple) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
-from .batched_dual import BatchedDual, completed
+from .batched_dual import BatchedDual, completed, vector_moves
 from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
@@ -75,6 +75,7 @@ SCOPE: dict[str, Any] = {
     "has_nan": has_nan,
     "IGNORE": IGNORE,
     "set_state": set_state,
+    "vector_moves": vector_moves,
     "kept": kept,
     "result_at": result_at,
     "lifted": lifted,

@@ -154,7 +154,15 @@ class Writer:
             f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
         )
         finish = f"return completed(P, L, ({given},), out, ({', '.join('xy'[: self.arity])},))"
+        number = []
+        if self.arity == 2 and len(active) == 1 and self.p.operator in (*"+-*/",):
+            own_, other = ("x", "y") if active == "x" else ("y", "x")
+            number = [
+                f"if (T is float or T is int) and type({own_}) is ndarray:",
+                f"    {other} = ARRAYS[{other}]",
+            ]
         lines = [
+            *number,
             f"out = {self.call}",
             *moves,
             "scalar = type(out) is float64",
@@ -165,7 +173,22 @@ class Writer:
                 for a in live
             ),
         ]
-        lines += self.summed_up(total)
+        if self.p.operator == "*" and len(live) == 2:
+            lines[-2:] = [
+                "    if dx.ndim != dy.ndim and dx.ndim + dy.ndim != 3:",
+                "        dx, dy = lifted(dx, n), lifted(dy, n)",
+            ]
+        in_place = self.added_in_place(live)
+        if in_place and self.p.operator == "*":
+            lines += [
+                "if dx.ndim == dy.ndim:",
+                *(f"    {line}" for line in in_place),
+                "else:",
+                "    a = (dx, y, dy, x) if dx.ndim == 1 else (dy, x, dx, y)",
+                "    t = vector_moves(*a)",
+            ]
+        else:
+            lines += in_place or self.summed_up(total)
         if self.p.singular:
             lines.append(f"if has_nan(t): {finish}")
         plain = "t.dtype is F64 is out.dtype"
@@ -185,6 +208,23 @@ class Writer:
             "return r",
         ]
         return [pad + line for line in lines]
+
+    def added_in_place(self, live: list[str]) -> list[str]:
+        """Lines that add a product of tangents to the first, an array that nobody else has.
+
+        None where the first may be no new array, or smaller than the sum.
+        """
+        partials = [self.p.partials["xy".index(a)] for a in live]
+        if len(live) < 2 or self.p.singular or any(p.text is None for p in partials):
+            return []
+        if any(
+            p.constant is not None or not self.spans([a])
+            for a, p in zip(live, partials, strict=True)
+        ):
+            return []
+        pairs = [(f"d{a}", p.text) for a, p in zip(live, partials, strict=True)]
+        (sign, first), (then, second) = [scaled(*pair) for pair in pairs]
+        return [f"t = {first if sign == '+' else f'-({first})'}", f"t {then}= {second}"]
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""

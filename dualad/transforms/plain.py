@@ -126,6 +126,7 @@ def moved_vectors(level: Level, vectors: Sequence[Any]) -> list[Any] | None:
     out, start = [], 0
     for x in vectors:
         stop = start + len(x)
-        out.append(make_batched_dual(level, x, identity[:, start:stop]))
+        # The tangents of an entry lie together: so do those of a slice, which are read in one go.
+        out.append(make_batched_dual(level, x, identity.T[:, start:stop]))
         start = stop
     return out
