@@ -44,4 +44,5 @@ def doubled(x: Any) -> Any:
     """x + x; of an array, which that reads twice, as a multiple, which reads it once."""
     if type(x) is np.ndarray:
         return TWO * x if x.dtype is F64 else x + x
-    return 2.0 * x if type(x) is Dual and type(x.primal) is np.ndarray else x + x
+    arrays = type(x) is Dual and type(x.primal) is np.ndarray
+    return x * 2.0 if arrays else x + x

@@ -111,7 +111,10 @@ def add_at(into: Any, ct: Any, key: Any) -> None:
     """Add ct to the entries of what is like it at a key, in place."""
     if type(ct) is ndarray:
         part = into[key]
-        part += ct
+        if type(part) is ndarray:  # a view: writing to it is enough
+            part += ct
+        else:
+            into[key] = part + ct
     elif type(ct) is Dual:
         add_at(into.primal, ct.primal, key)
         add_at(into.tangent, ct.tangent, key)

@@ -371,12 +371,12 @@ class _Differentiator:
     @property
     def __name__(self) -> str:
         """Made when it is asked for: hvp makes one of these at each call."""
-        name = f"{type(self).__name__.lower()} of {getattr(self.f, '__name__', self.f)}"
-        return self.__dict__.get("name", name)
+        name = f"{type(self).__qualname__.lower()} of {getattr(self.f, '__name__', self.f)}"
+        return self.__dict__.get("_name", name)
 
     @__name__.setter
     def __name__(self, name: str) -> None:
-        self.__dict__["name"] = name
+        self.__dict__["_name"] = name
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
