@@ -18,6 +18,7 @@ __all__ = [
     "F64",
     "I64",
     "INT",
+    "Callee",
     "Emitter",
     "Entry",
     "Refused",
@@ -273,3 +274,13 @@ class Emitter:
 def integer(x: int) -> Any:
     """A number of 64 bits."""
     return ir.Constant(INT, x)
+
+
+class Callee:
+    """A pointer as something that can be called."""
+
+    type = POINTER
+
+    def __init__(self, pointer: Any, signature: Any):
+        self.get_reference = pointer.get_reference
+        self.function_type = signature

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 from ...engine.staged import Guard, Operation, Variable
 from ..loop import Loop as Repetition
 from .elementwise import can_emit, is_elementwise
-from .emitter import Refused, is_number
+from .emitter import F64, Refused, is_number
+from .products import has_threads, shape_here
 
 __all__ = [
     "INDEXED", "REDUCTIONS", "VIEWS", "WRITES", "are_alike", "guards_of", "held", "is_native",
-    "name_of", "operations_of",
+    "is_tiled", "name_of", "operations_of",
 ]  # fmt: skip
 
 REDUCTIONS = {"sum_axes", "max", "min", "all", "any"}
@@ -25,8 +27,12 @@ INDEXED = {"getitem", "scatter_add", "index_set", "add_at_slice"}
 WRITES = {"index_set", "add_at_slice"}
 #: Up to how many constants of a stream are gathered by code of their own.
 FEW = 32
-#: From how many multiplications on a product is the library's.
+#: From how many multiplications on a product is the library's, where it does not go by tiles.
 PRODUCT = 1 << 15
+#: From how many multiplications on, and up to how many, it does.
+TILED, LARGEST = 1 << 11, 1 << 29
+#: Up to how many where the library has several threads for what is larger.
+SHARED = 1 << 19
 
 
 def name_of(s: Operation) -> str:
@@ -87,8 +93,20 @@ def _is_native_structure(s: Operation, name: str, numbers: frozenset[Variable]) 
             return True
         return name in INDEXED and numbers.issuperset(known) and _is_basic(s.params["index"])
     if name in ("matmul", "gram"):
-        return _products(s) <= PRODUCT and result.dtype.kind == "f"
+        return result.dtype.kind == "f" and (_products(s) <= PRODUCT or is_tiled(s))
     return False
+
+
+def is_tiled(s: Any) -> bool:
+    """Whether a step is a product of two matrices of some size, or of stacks of such ones."""
+    if isinstance(s, (Guard, Repetition)) or s.primitive.name != "matmul":
+        return False
+    shapes = [getattr(x, "shape", ()) for x in (*s.operands, *s.results)]
+    if any(len(shape) < 2 for shape in shapes) or s.results[0].dtype != F64:
+        return False
+    count = _products(s) // math.prod(shapes[-1][:-2])
+    most = SHARED if count > SHARED and has_threads() else LARGEST
+    return TILED <= count <= most and shape_here() is not None
 
 
 def _axes(s: Operation) -> dict[str, tuple[int, ...]]:
@@ -102,9 +120,9 @@ def _axes(s: Operation) -> dict[str, tuple[int, ...]]:
 
 def _products(s: Operation) -> int:
     a, b = s.operands[0], s.operands[-1]
-    if any(x.dtype != s.results[0].dtype for x in (a, b)) or len(a.shape) > 2 < len(b.shape) + 1:
+    if any(x.dtype != s.results[0].dtype for x in (a, b)) or len(a.shape) < 2 < len(b.shape):
         return 1 << 60
-    return int(np.prod(s.results[0].shape, dtype=float)) * a.shape[-1]
+    return math.prod(s.results[0].shape) * a.shape[-1]
 
 
 def held(params: Iterable[Any]) -> list[Variable]:

@@ -13,9 +13,10 @@ from ...engine.staged import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
 from .emitter import INT, POINTER, Emitter, Entry, TooLong, integer, kind_of
-from .forms import are_alike, guards_of, operations_of
+from .forms import are_alike, guards_of, is_tiled, operations_of
 from .layouts import contiguous
 from .plan import Plan
+from .products import product_function
 from .scope import Scope
 from .unrolled import entries_of
 
@@ -36,6 +37,8 @@ class Kernel(Scope):
         #: arrays that are read by their addresses
         self.kept: list[np.ndarray] = []
         self.constants = self._constants(program.steps)
+        if any(map(is_tiled, operations_of(program.steps))):
+            self.constants.append(product_function())
         self.temporaries = plan.temporaries({*program.inputs, *self.outputs})
         super().__init__(Emitter(self._function(module)), plan)
         self.function = self.emitter.function_ir
@@ -104,7 +107,8 @@ class Kernel(Scope):
             self.memory[id(c)] = next(args)
         self.slots = [next(args) for _ in self.outputs]
         for v, slot in zip(self.outputs, self.slots, strict=True):
-            self.memory.setdefault(v, slot)
+            if not self.plan.is_small(v):  # a small one is written at the end
+                self.memory.setdefault(v, slot)
         for v in self.temporaries:
             self.memory[v] = next(args)
         for v in self.program.inputs:

@@ -9,8 +9,10 @@ from llvmlite import ir
 
 from ...engine.staged import Operation, Variable
 from .emitter import INT, Entry, Refused, integer
+from .forms import is_tiled
 from .layouts import Layout, contiguous, contiguous_strides, view_of
 from .loops import Access, folded, nest
+from .products import write_product
 
 __all__ = ["copy", "write_move"]
 
@@ -227,24 +229,42 @@ def _added(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
 
 
 def _product(kernel: Any, s: Operation, result: Variable, target: Any) -> None:
-    """A product of matrices or vectors: the sum over k of a[i, k] b[k, j]."""
+    """A product of matrices, vectors or stacks of them: the sum over k of a[i, k] b[k, j]."""
     e = kernel.emitter
-    a = kernel.place(s.operands[0])
-    b = kernel.place(s.operands[-1])
+    a, b = kernel.place(s.operands[0]), kernel.place(s.operands[-1])
+    whole = contiguous(result, result.shape)
     if s.primitive.name == "gram":
         b = Layout(b.base, b.offset, b.shape[::-1], b.strides[::-1])
-    rows, columns = a.shape[:-1], b.shape[1:]
-    shape = (*rows, a.shape[-1], *columns)
-    whole = contiguous(result, result.shape)
-    ones = (0,) * len(columns)
-    left = Access(kernel.pointer(a.base), a, result.dtype, (*a.strides, *ones))
-    right = Access(kernel.pointer(b.base), b, result.dtype, ((0,) * len(rows)) + b.strides)
-    inner = whole.strides
-    out = Access(target, whole, result.dtype, (*inner[: len(rows)], 0, *inner[len(rows) :]))
+    if len(a.shape) == 1:
+        a, whole = _with_axis(a, 0), _with_axis(whole, len(whole.shape) - len(b.shape) + 1)
+    if len(b.shape) == 1:
+        b, whole = _with_axis(b, 1), _with_axis(whole, len(whole.shape))
+    (*stack, m, n), k = whole.shape, a.shape[-1]
+    *over_a, am, ak = a.broadcast((*stack, m, k))
+    *over_b, bk, bn = b.broadcast((*stack, k, n))
+    *over_c, cm, cn = whole.strides
+    left = Access(kernel.pointer(a.base), a, result.dtype, (*over_a, am, ak, 0))
+    right = Access(kernel.pointer(b.base), b, result.dtype, (*over_b, 0, bk, bn))
+    out = Access(target, whole, result.dtype, (*over_c, cm, 0, cn))
+    if is_tiled(s):
+        sizes = ((m, n, k), (am, ak), (bk, bn))
+        for x, strides in ((left, over_a), (right, over_b), (out, over_c)):
+            x.strides = tuple(strides)
+        accesses = [left, right, out]
+        nest(e, tuple(stack), accesses, lambda: write_product(kernel, sizes, *accesses))
+        return
     fill(kernel, e.constant(0, result.dtype), target, whole, result.dtype)
 
     def body() -> None:
         term = e.function("multiply", (left.load(e), right.load(e)), result.dtype)
         out.store(e, folded(e, "add", out.load(e), term))
 
-    nest(e, shape, [left, right, out], body)
+    nest(e, (*stack, m, k, n), [left, right, out], body)
+
+
+def _with_axis(x: Layout, axis: int) -> Layout:
+    """The same entries with an axis of length 1."""
+    shape, strides = list(x.shape), list(x.strides)
+    shape.insert(axis, 1)
+    strides.insert(axis, 0)
+    return x._replace(shape=tuple(shape), strides=tuple(strides))

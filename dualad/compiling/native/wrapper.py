@@ -16,7 +16,7 @@ from ...engine.staged import Variable
 from ..numpy_source import Failed
 from ..program import Program
 from . import python
-from .emitter import INT, POINTER, integer, kind_of
+from .emitter import INT, POINTER, Callee, integer, kind_of
 from .forms import operations_of
 from .kernel import Kernel
 from .machine import address_of, machine
@@ -114,7 +114,8 @@ class Wrapper:
 
     def _call(self, name: str, kind: Any, *args: Any) -> Any:
         """A function of CPython or NumPy."""
-        callee = _Callee(self._entry(python.API[name]), [a.type for a in args], kind)
+        signature = ir.FunctionType(kind, [a.type for a in args])
+        callee = Callee(self._entry(python.API[name]), signature)
         return self.b.call(callee, list(args))
 
     # --- writing -----------------------------------------------------------------------------
@@ -287,13 +288,3 @@ class Wrapper:
         b.ret(self._call("PyErr_NoMemory", POINTER))
         b.position_at_end(empty)
         b.ret(none)
-
-
-class _Callee:
-    """A pointer as something that can be called."""
-
-    type = POINTER
-
-    def __init__(self, pointer: Any, arguments: list[Any], result: Any):
-        self.get_reference = pointer.get_reference
-        self.function_type = ir.FunctionType(result, arguments)

@@ -192,3 +192,17 @@ def test_written_entries():
     for n in (8, 200):
         check(f, rng.normal(size=n), whole=False)
         check(dualad.grad(lambda x: f(x)[1] ** 2), rng.normal(size=n), whole=False)
+
+
+def test_a_small_result_is_read_by_an_operation_on_a_large_array():
+    """A result of one number, spread over an array: its place is written only at the end."""
+    x = np.array(0.75)
+
+    def f(x):
+        y = np.sin(x)
+        return y, np.broadcast_to(y, (5, 5, 5)) * 2.0
+
+    run, values = native(f, x)
+    small, large = run(*values)
+    assert small == np.sin(0.75)
+    np.testing.assert_array_equal(large, np.full((5, 5, 5), 2.0 * np.sin(0.75)))
