@@ -1,7 +1,8 @@
 """How it is timed: the ratio of a job to the function itself, in the same process and round.
 
 The floor is the plain NumPy evaluation of the function. CPU time of the process, one thread, the
-median over rounds. Differences under 20 % between two runs mean nothing on a shared machine.
+median over rounds, once a call is warm. Differences under 20 % between two runs mean nothing on
+a shared machine.
 """
 
 import gc
@@ -24,6 +25,8 @@ __all__ = ["measure", "prepared", "seconds", "tangents"]
 ROUNDS, BUDGET = 15, 1.2
 #: One timing lasts at least so many seconds, so that the clock does not matter.
 LEAST = 2e-3
+#: A call is warm after so many calls, or so many seconds of them.
+WARM_CALLS, WARM = 200, 0.1
 
 
 def seconds(call: Callable[[], Any], times: int) -> float:
@@ -36,6 +39,15 @@ def seconds(call: Callable[[], Any], times: int) -> float:
 def repetitions(call: Callable[[], Any]) -> int:
     """How often to call within one timing; the call has been made once before."""
     return max(1, min(200, int(LEAST / max(seconds(call, 1), 1e-7))))
+
+
+def warm_up(call: Callable[[], Any]) -> None:
+    """Call until caches are full and what is made for operations that are called often is made."""
+    start = time.process_time()
+    for _ in range(WARM_CALLS):
+        call()
+        if time.process_time() - start > WARM:
+            break
 
 
 def measure(
@@ -109,7 +121,10 @@ def fill(
     first = time.process_time() - start
     expected.append(value)
     result.error = difference(value, expected[0])
-    ratios = timing.ratios(call, repetitions(call) if first < max(timing.budget, 0.1) else 1)
+    is_short = first < max(timing.budget, 0.1)
+    if is_short:
+        warm_up(call)
+    ratios = timing.ratios(call, repetitions(call) if is_short else 1)
     quarter = len(ratios) // 4
     result.figure = statistics.median(ratios)
     result.low, result.high = ratios[quarter], ratios[-1 - quarter]

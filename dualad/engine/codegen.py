@@ -1,8 +1,9 @@
-"""The fast paths: functions generated once for each elementwise primitive and kind.
+"""The fast paths: functions of each elementwise primitive for one kind of traced array.
 
 They handle what nearly every call is: operands of one level or constants, equal shapes, float64.
 All else goes to the general path (`bind`), which they agree with by construction: both are made
-from the same partials. Code is generated on first use.
+from the same partials. They are made on first use: for the first calls such as carry out the
+formulas (`interpreted`), then written and compiled ones, which take the place of those.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import IGNORE, has_nan, restore, set_state
+from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
 from .memory import LARGE
 from .numbers import ARRAYS, doubled
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
-from .tape import kept, pull_elementwise
+from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
-from .writer import Writer
+from .twins import Twins
 
 __all__ = ["define", "install", "operator_method", "rewire"]
 
@@ -86,46 +88,27 @@ SCOPE: dict[str, Any] = {
 
 
 def generate(primitive: Elementwise, kind: str) -> Pair:
-    """The functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    """The written functions (u op v) and (x op v) of a primitive for one kind of traced array."""
+    from .writer import Writer
+
     writer = Writer(primitive, SCOPE, generated)
     scope = writer.scope
     writer.execute(writer.source(kind), f"{kind} {primitive.name}")
     if kind == "Recorded":
         for p in writer.patterns():
-            scope[f"pull_{p}"].shares = writer.shares[p]
-            _finish_pull(primitive, scope[f"pull_{p}"], writer.unpack(p))
+            pull, twins = scope[f"pull_{p}"], Twins(primitive, writer.places(p))
+            pull.shares = writer.shares(p)
+            pull.guarded, pull.push = twins.guarded, twins.push
+            pull.guarded_push = twins.guarded_push
     return scope["op"], scope.get("rop")
-
-
-def _finish_pull(primitive: Elementwise, pull: Any, unpack: Callable) -> None:
-    """Give a generated pull its twins by way of the general one."""
-
-    def general(entry: tuple) -> tuple:
-        parents, out, args = unpack(entry)
-        return (pull_elementwise, parents, primitive, args, {}, out, None)
-
-    # These entries are of one shape and dtype, so any tangent or cotangent serves as their Spec.
-    def guarded(ct: Any, entry: tuple, g: Any, own: set) -> None:
-        like = (ct,) * len(primitive.partials)
-        pull_elementwise.guarded(ct, (*general(entry)[:6], like), g, own)  # type: ignore[attr-defined]
-
-    def push(entry: tuple, v: Any, twin: str = "push") -> Any:
-        e = general(entry)
-        t = next(v[i] for i in e[1] if i is not None)
-        return getattr(pull_elementwise, twin)((*e[:5], t if e[5] is None else e[5], None), v)
-
-    pull.guarded = guarded
-    pull.push = push
-    pull.guarded_push = lambda entry, v: push(entry, v, "guarded_push")
 
 
 #: the kinds with generated code
 KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched)
 
-Pair = tuple[Callable, Callable | None]
-
-#: (kind, primitive) -> (op, rop): as they were generated, and as they are in use
+#: (kind, primitive) -> (op, rop): as they were written, for first calls, and as they are in use
 _generated: dict[tuple[str, Elementwise], Pair] = {}
+_first: dict[tuple[str, Elementwise], Pair] = {}
 _in_use: dict[tuple[str, Elementwise], Pair] = {}
 #: Held while functions are put into use.
 _wiring = threading.RLock()
@@ -139,20 +122,52 @@ def fast(primitive: Elementwise, kind: str) -> Pair:
     pair = _in_use.get(key)
     if pair is None:
         with _wiring:
-            pair = generated(primitive, kind)
+            pair = current(primitive, kind)
             if _wrap is not None:
                 pair = _wrap(primitive, pair)
             _in_use[key] = pair
     return pair
 
 
+def current(primitive: Elementwise, kind: str) -> Pair:
+    """The same as they are under what watches: those for first calls, later the written ones."""
+    key = (kind, primitive)
+    pair = _generated.get(key) or _first.get(key)
+    if pair is None:
+        with _wiring:
+            if key not in _first:
+                _first[key] = first_calls(primitive, kind)
+            pair = _first[key]
+    return pair
+
+
 def generated(primitive: Elementwise, kind: str) -> Pair:
-    """The same as they were generated."""
+    """The written functions."""
     key = (kind, primitive)
     with _wiring:
         if key not in _generated:
             _generated[key] = generate(primitive, kind)
         return _generated[key]
+
+
+def settle(primitive: Elementwise, kind: str) -> Pair:
+    """Put the written functions in the place of those for first calls, wherever these are."""
+    key = (kind, primitive)
+    with _wiring:
+        pair = generated(primitive, kind)
+        before = _in_use.get(key)
+        if key in _first and before is not None:
+            after = pair if _wrap is None else _wrap(primitive, pair)
+            for table in _tables:
+                for ufunc in [u for u, f in [*table.items()] if f is before]:
+                    table[ufunc] = after
+            cls = next(cls for cls in KINDS if cls.__name__ == kind)
+            for lazy in _operators:
+                if lazy.primitive is primitive:
+                    setattr(cls, lazy.name, after[lazy.reflected])
+            _in_use[key] = after
+        _first.pop(key, None)  # last: who interrupts this leaves it to the next call
+        return pair
 
 
 def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:
@@ -164,26 +179,26 @@ def rewire(wrap: Callable[[Elementwise, Pair], Pair] | None) -> None:
         for table in _tables:
             table.clear()
         for lazy in _operators:
-            setattr(lazy.cls, lazy.name, lazy)
+            for cls in KINDS:
+                setattr(cls, lazy.name, lazy)
 
 
 class _Lazy:
-    """An operator that is generated when it is first used, and then replaces itself."""
+    """An operator of the kinds, which replaces itself where it is first used."""
 
-    def __init__(self, cls: type, primitive: Elementwise, reflected: bool):
-        self.cls, self.primitive, self.reflected = cls, primitive, reflected
+    __slots__ = ("name", "primitive", "reflected")
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, primitive: Elementwise, reflected: bool):
+        self.name, self.primitive, self.reflected = name, primitive, reflected
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance: Any, kind: type) -> Any:
         with _wiring:
-            f = fast(self.primitive, self.cls.__name__)[self.reflected]
-            setattr(self.cls, self.name, f)
-        return self if instance is None else f.__get__(instance, owner)  # type: ignore[union-attr]
+            f = fast(self.primitive, kind.__name__)[self.reflected]
+            setattr(kind, self.name, f)
+        return self if instance is None else f.__get__(instance, kind)  # type: ignore[union-attr]
 
 
-#: The operators of the kinds with generated code, to take them back to where they started.
+#: The operators of the kinds, to take them back to where they started.
 _operators: list[_Lazy] = []
 
 
@@ -201,13 +216,12 @@ def install(primitive: Elementwise, name: str, reflected: str | None = None) -> 
     setattr(TracedArray, name, operator_method(primitive))
     if reflected is not None:
         setattr(TracedArray, reflected, operator_method(primitive, True))
-    for cls in KINDS:
-        for method, swap in ((name, False), (reflected, True)):
-            if method is not None:
-                lazy = _Lazy(cls, primitive, swap)
-                lazy.name = method
+    for method, swap in ((name, False), (reflected, True)):
+        if method is not None:
+            lazy = _Lazy(method, primitive, swap)
+            _operators.append(lazy)
+            for cls in KINDS:
                 setattr(cls, method, lazy)
-                _operators.append(lazy)
 
 
 class _Table(dict):
@@ -219,6 +233,8 @@ class _Table(dict):
     def __missing__(self, ufunc: Any) -> Any:
         rule = plain_rule(ufunc)
         plain = isinstance(rule, Elementwise) and len(rule.partials) <= 2
+        if plain and rule.partials[0].constant == 0.0 == rule.partials[-1].constant:  # type: ignore[union-attr]
+            plain = False  # a step function has no formula of which code could be made
         with _wiring:
             self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
         return out
@@ -256,6 +272,7 @@ def protocol(cls: type) -> Callable[..., Any]:
     return __array_ufunc__
 
 
+FirstCalls.connect(mixed, current, settle)
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
     _kind.__array_ufunc__ = protocol(_kind)  # type: ignore[method-assign]

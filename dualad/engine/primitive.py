@@ -18,6 +18,7 @@ from .guard import has_nan, quiet
 from .memory import LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
+from .terms import names_in, words_in
 from .traced import Spec, TracedArray, spec_of
 
 __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partial", "Primitive"]
@@ -26,6 +27,7 @@ __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partia
 PRIMITIVES = Table()
 
 INPUTS = ("x", "y", "z", "w")
+OPERANDS = frozenset(("out", *INPUTS))
 
 
 class Primitive:
@@ -136,7 +138,7 @@ class Partial:
             self.constant, self.names = 0.0, frozenset[str]()
             self.value = lambda out, *inputs: 0.0
         elif not isinstance(formula, str):
-            self.constant, self.names = None, frozenset({"out", *INPUTS})
+            self.constant, self.names = None, OPERANDS
             self.value = formula
 
     def __getattr__(self, name: str) -> Any:
@@ -156,11 +158,10 @@ class Partial:
 
     def _read(self) -> None:
         """See what the formula reads."""
-        assert self.text is not None
-        code = compile(self.text, "<partial>", "eval")
-        used = code.co_names
-        self.names = frozenset(used).intersection(("out", *INPUTS))
-        self.constant = None if used else float(eval(code))
+        text = self.text
+        assert text is not None
+        self.names = OPERANDS.intersection(words_in(text))
+        self.constant = None if text[:1].isalpha() or names_in(text) else float(eval(text))
 
     def _compile(self) -> None:
         """Make the formula a function."""

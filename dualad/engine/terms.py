@@ -5,7 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 
-__all__ = ["names_in", "scaled", "summed"]
+__all__ = ["divided_once", "names_in", "scaled", "summed", "words_in"]
+
+#: Between names and numbers.
+BLANKS = dict.fromkeys(map(ord, "()[]{}+-*/%@&|^~<>=!.,:\"'\\\n\r\t"), " ")
+
+
+#: How formulas begin, after brackets, that may have a minus in front or be 1 / d.
+UNKNOWN = {"", " ", "-", "+", "1", "~"}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -16,24 +23,44 @@ def scaled(t: str, text: str) -> tuple[str, str]:
     """
     if text in ("1", "-1"):
         return ("-" if text == "-1" else "+"), t
-    body = ast.parse(text, mode="eval").body
-    sign, body = _without_minus(body)
+    if "#" in text:  # a comment would take what follows the formula with it
+        text = ast.unparse(ast.parse(text.strip(), mode="eval"))
+    if text.lstrip("(")[:1] not in UNKNOWN:
+        return "+", f"{t} * ({text})"
+    text = text.strip()
+    sign, body = _without_minus(ast.parse(text, mode="eval").body)
     if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
-        return sign, f"{t} / ({ast.unparse(body.right)})"
-    return sign, f"{t} * ({ast.unparse(body)})"
+        return sign, f"{t} / ({_source(text, body.right)})"
+    if sign == "+":
+        return sign, f"{t} * ({text})"
+    return sign, f"{t} * ({text[1:] if text[0] == '-' else ast.unparse(body)})"
 
 
 def summed(pairs: list[tuple[str, str]]) -> str:
     """Source of the sum of tangents times partials; with a common denominator one division."""
+    return divided_once(pairs) or _joined([scaled(t, text) for t, text in pairs])
+
+
+def divided_once(pairs: list[tuple[str, str]]) -> str | None:
+    """The sum of two terms with a common denominator; None for any others."""
+    if len(pairs) != 2 or not all("/" in text for _, text in pairs):
+        return None
     bodies = [_without_minus(ast.parse(text, mode="eval").body) for _, text in pairs]
     dens = {_divisor(b) for _, b in bodies}
-    if len(pairs) == 2 and len(dens) == 1 and None not in dens:
-        terms = [
-            (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
-            for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
-        ]
-        return f"({_joined(terms)}) / ({dens.pop()})"
-    return _joined([scaled(t, text) for t, text in pairs])
+    if len(dens) != 1 or None in dens:
+        return None
+    terms = [
+        (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
+        for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
+    ]
+    return f"({_joined(terms)}) / ({dens.pop()})"
+
+
+def _source(text: str, node: ast.expr) -> str:
+    """The part of a formula that a node stands for."""
+    if text.isascii() and node.lineno == node.end_lineno == 1:
+        return text[node.col_offset : node.end_col_offset]
+    return ast.unparse(node)
 
 
 def _divisor(node: ast.expr) -> str | None:
@@ -48,9 +75,14 @@ def _joined(terms: list[tuple[str, str]]) -> str:
     return " ".join([head, *(f"{s} {term}" for s, term in rest)])
 
 
+def words_in(formula: str) -> list[str]:
+    """The names and the numbers in a formula, without taking it apart."""
+    return formula.translate(BLANKS).split()
+
+
 def names_in(formula: str) -> set[str]:
-    """The names that a formula reads."""
-    return {n.id for n in ast.walk(ast.parse(formula, mode="eval")) if isinstance(n, ast.Name)}
+    """The names in a formula."""
+    return {word for word in words_in(formula) if not word[0].isdigit()}
 
 
 def _is_one(node: ast.expr) -> bool:

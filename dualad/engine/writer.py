@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .blocks import Later, blockwise, blockwise_pull
+from .formulas import Formulas
 from .primitive import Elementwise
-from .terms import names_in, scaled, summed
+from .terms import names_in, scaled
 
 __all__ = ["Writer"]
 
 
 class Shares(NamedTuple):
-    """What a generated pull adds to each parent, by sign and formula, and what these read."""
+    """What a written pull adds to each parent, by sign and formula, and what these read."""
 
     reads: tuple[str, ...]
     terms: tuple[tuple[str, str], ...]
@@ -25,7 +26,7 @@ def quick(text: str) -> str:
     return text.replace("x + x", "(x + x if type(x) is float64 else doubled(x))")
 
 
-class Writer:
+class Writer(Formulas):
     """Writes the functions of one primitive for one kind."""
 
     def __init__(
@@ -35,22 +36,13 @@ class Writer:
         made: Callable[[Elementwise, str], tuple[Callable, Callable | None]],
     ):
         """scope: what all written code refers to; made: the functions of a primitive and kind."""
-        self.p, self.made = primitive, made
-        self.arity = len(primitive.partials)
+        super().__init__(primitive)
+        self.made = made
         #: the block-by-block rules that the written code calls, by name
         self.rules: dict[str, Callable[..., Any]] = {}
-        #: what each pull states: see `Shares`
-        self.shares: dict[str, Shares] = {}
         #: what the written code refers to
         self.scope = {**primitive.namespace, **scope, "P": primitive, "F": primitive.impl}
-        arguments = ", ".join(("out", *"xy"[: self.arity]))
-        self.formulas = [
-            "0" if p.constant == 0.0 else p.text or f"partial{k}({arguments})"
-            for k, p in enumerate(primitive.partials)
-        ]
-        for k, p in enumerate(primitive.partials):
-            if p.text is None:
-                self.scope[f"partial{k}"] = p.value
+        self.scope.update(self.functions)
 
     def execute(self, text: str, name: str) -> None:
         """Run what was written, with the rules that it calls."""
@@ -60,14 +52,6 @@ class Writer:
                 rule.scope, rule.name = self.scope, key
         self.rules.clear()
         exec(compile(text, f"<{name}>", "exec"), self.scope)
-
-    @property
-    def call(self) -> str:
-        if self.p.call is not None:
-            return self.p.call
-        if self.p.operator is None:
-            return f"F({', '.join('xy'[: self.arity])})"
-        return f"{self.p.operator}x" if self.arity == 1 else f"x {self.p.operator} y"
 
     @property
     def quick_call(self) -> str:
@@ -89,13 +73,12 @@ class Writer:
     def dual(self, active: str, pad: str) -> list[str]:
         """Body that makes the dual of `out` from primals x, y and the operands u, v."""
         tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
-        live = [a for a in active if self.formulas["xy".index(a)] != "0"]
-        total = summed([(tangents[a], self.formulas["xy".index(a)]) for a in live])
+        live, total = self.live(active), self.total(active, tangents)
         first = "x" if "x" in active else "y"
         guarded = []
         if self.p.singular:
-            args = ", ".join("xy"[: self.arity])
-            given = ", ".join(tangents[a] if a in active else "None" for a in "xy"[: self.arity])
+            args = ", ".join(self.names)
+            given = ", ".join(tangents[a] if a in active else "None" for a in self.names)
             guarded = [
                 "if (t != t) if type(t) is float64 else has_nan(t):",
                 f"    t = P.jvp(({given},), out, ({args},), {{}})",
@@ -135,25 +118,13 @@ class Writer:
         ]
         return [pad + line for line in lines]
 
-    def spans(self, live: list[str]) -> bool:
-        """Whether the terms of the tangent read all operands: then its shape is the result's."""
-        read = set(live)
-        for a in live:
-            partial = self.p.partials["xy".index(a)]
-            if partial.text is not None:  # of a function it is not known what it reads
-                read |= partial.names
-        return "out" in read or read >= set("xy"[: self.arity])
-
     def batched_dual(self, active: str, pad: str) -> list[str]:
         """Body that makes the value and, from the same formula, all its tangents."""
-        live = [a for a in active if self.formulas["xy".index(a)] != "0"]
-        total = summed([(f"d{a}", self.formulas["xy".index(a)]) for a in live])
+        live, total = self.live(active), self.total(active, {"x": "dx", "y": "dy"})
         own = dict(zip("xy", "uv", strict=True))
         moves = [f"d{a} = {own[a]}.tangent" for a in live]
-        given = ", ".join(
-            f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
-        )
-        finish = f"return completed(P, L, ({given},), out, ({', '.join('xy'[: self.arity])},))"
+        given = ", ".join(f"{own[a]}.tangent" if a in active else "None" for a in self.names)
+        finish = f"return completed(P, L, ({given},), out, ({', '.join(self.names)},))"
         number = []
         if self.arity == 2 and len(active) == 1 and self.p.operator in (*"+-*/",):
             own_, other = ("x", "y") if active == "x" else ("y", "x")
@@ -230,7 +201,7 @@ class Writer:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
         first = "x" if "x" in active else "y"
         tangents = ["uv"["xy".index(a)] + ".tangent" for a in active]
-        given = [*"xy"[: self.arity], *tangents]
+        given = [*self.names, *tangents]
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
         large, other = f"{first}.size >= LARGE", "y" if first == "x" else "x"
         if len(active) == 2:
@@ -253,7 +224,7 @@ class Writer:
 
     def large(self, active: str, total: str) -> Callable[..., Any]:
         """The function of a level, values and tangents that makes the dual block by block."""
-        names = "xy"[: self.arity]
+        names = self.names
         moved = total.replace("u.tangent", "dx").replace("v.tangent", "dy")
         arrays = [*active, *(f"d{a}" for a in active)]
         constants = [a for a in names if a not in active]
@@ -287,13 +258,13 @@ class Writer:
         A large result is computed in memory of the pool. Of plain arrays the operands tell what
         the result will be.
         """
-        first, names = active[0], "xy"[: self.arity]
+        first, names = active[0], self.names
         general = [
             "    r._views = None",
             f"    out = {self.call}",
             f"    same = ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays})",
         ]
-        if f"{'d' * self.arity}->d" not in getattr(self.p.impl, "types", ()):
+        if not self.has_plain_loop:
             return [line[4:] for line in general]
         pooled = f"result_at(L, F, {', '.join(names)})"
         if self.p.operator == "**":  # which is not always the ufunc
@@ -336,12 +307,6 @@ class Writer:
             *general,
         ]
 
-    def reads(self, active: str) -> list[str]:
-        names: set[str] = set()
-        for a in active:
-            names |= self.p.partials["xy".index(a)].names
-        return [n for n in ("out", "x", "y") if n in names and n in ("out", *"xy"[: self.arity])]
-
     def recorded(self, active: str, pad: str) -> list[str]:
         """Body that records the operation if it is of one shape and float64."""
         own = dict(zip("xy", "uv", strict=True))
@@ -349,10 +314,8 @@ class Writer:
         arrays = " and ".join(f"{a}.shape == out.shape and {a}.dtype is F64" for a in active)
         parents = ", ".join(f"{own[a]}.tangent" for a in active)
         entry = ", ".join([f"pull_{active}", parents, *self.reads(active)])
-        primals = ", ".join("xy"[: self.arity])
-        given = ", ".join(
-            f"{own[a]}.tangent" if a in active else "None" for a in "xy"[: self.arity]
-        )
+        primals = ", ".join(self.names)
+        given = ", ".join(f"{own[a]}.tangent" if a in active else "None" for a in self.names)
         lines = [
             "r = Recorded()",
             *self.value(active, scalars, arrays),
@@ -409,43 +372,35 @@ class Writer:
             head,
         ]
         for a in active:
-            lines += [f"    s = g[i{a}]", f"    {self.share(a)[2]}"]
-        terms = tuple([self.share(a)[:2] for a in active])
-        self.shares[active] = Shares(tuple(self.reads(active)), terms, self.p.namespace)
+            lines += [f"    s = g[i{a}]", f"    {self.added(a)}"]
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 
-    def share(self, a: str) -> tuple[str, str, str]:
-        """Sign and source of the share of one parent, and the statement that adds it."""
-        sign, term = scaled("c", self.formulas["xy".index(a)])
+    def shares(self, active: str) -> Shares:
+        """All that a pull states."""
+        terms = tuple([self.share(a) for a in active])
+        return Shares(tuple(self.reads(active)), terms, self.p.namespace)
+
+    def added(self, a: str) -> str:
+        """The statement that adds the share of one parent."""
+        sign, term = self.share(a)
         # A cotangent is plain for longer than what the formulas read, which NumPy asks first.
-        now = quick(f"{term[4:]} * c" if term.startswith("c * (") else term)
-        first = now if sign == "+" else f"-({now})"
-        return sign, term, f"g[i{a}] = {first} if s is None else s {sign} {now}"
+        term = quick(f"{term[4:]} * c" if term.startswith("c * (") else term)
+        first = term if sign == "+" else f"-({term})"
+        return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
     def large_pull(self, active: str, head: str) -> Callable[..., Any]:
         """The pull of an entry whose cotangent is a large array."""
         name = f"large_pull_{active}"
         lines = [f"def {name}(c, e, g):", head]
         for a in active:
-            lines += [f"    s = g[i{a}]", *self.shares_of_blocks(active, a, *self.share(a))]
+            lines += [f"    s = g[i{a}]", *self.shares_of_blocks(active, a)]
         self.execute("\n".join(lines), name)
         return self.scope[name]
 
-    def unpack(self, active: str) -> Callable[[tuple], tuple]:
-        """What takes an entry apart: parents, result and arguments, None where unread."""
-        names = ["", *(f"i{a}" for a in active), *self.reads(active)]
-        at = [names.index(n) if n in names else None for n in ("out", "ix", "iy", "x", "y")]
-
-        def unpack(e: tuple) -> tuple:
-            out, *rest = [None if k is None else e[k] for k in at]
-            n = self.arity
-            return tuple(rest[:n]), out, tuple(rest[2 : 2 + n])
-
-        return unpack
-
-    def shares_of_blocks(self, active: str, a: str, sign: str, term: str, plain: str) -> list[str]:
+    def shares_of_blocks(self, active: str, a: str) -> list[str]:
         """The share of one parent: by blocks where that can be, else plainly."""
+        sign, term = self.share(a)
         reads = [n for n in self.reads(active) if n in names_in(term)]
         constants = [n for n in reads if n not in ("out", *active)]
         namespace = {**self.p.namespace, "F": self.p.impl}
@@ -468,23 +423,14 @@ class Writer:
         return [
             *lines,
             "    if n is None:",
-            f"        {plain}",
+            f"        {self.added(a)}",
             "    else:",
             f"        g[i{a}] = n",
         ]
 
-    def patterns(self) -> list[str]:
-        if self.arity == 1:
-            return ["x"]
-        live = [a for a, f in zip("xy", self.formulas, strict=True) if f != "0"]
-        return [p for p in ("xy", "x", "y") if all(a in live for a in p)]
-
     def plain(self, constant: str) -> str:
         """The condition that an operand of type T is a constant of the common kinds."""
-        own, other = ("x", "y") if constant == "v" else ("y", "x")
-        formula = self.formulas["xy".index(own)]
-        # Integers of few bits wrap around in a formula: the general path makes them wider.
-        computed = other in self.reads(own) and formula != other
+        computed = self.computes_with_constant("x" if constant == "v" else "y")
         dtype = "dtype.kind == 'f'" if computed else "dtype is not OBJECT"
         array = f"(T is ndarray and {constant}.{dtype})"
         return f"T is float or T is int or T is float64 or {array}"

@@ -116,7 +116,7 @@ def test_rules_for_large_arrays_are_compiled_when_one_comes():
     wave = Elementwise(
         np.sin, "cos(x)", namespace={"cos": np.cos}, name="wave of this test", builtin=False
     )
-    op = codegen.fast(wave, "Recorded")[0]
+    op = codegen.generated(wave, "Recorded")[0]
     rule = op.__globals__["large_pull_x"]
     assert isinstance(rule, Later)
     with Level("test") as level:

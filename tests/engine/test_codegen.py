@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.codegen import fast
+from dualad.engine.codegen import generated
 from dualad.engine.dual import Dual, make_dual
 from dualad.engine.level import Level
 from dualad.engine.primitive import PRIMITIVES, Elementwise
@@ -153,12 +153,12 @@ def values_for(primitive):
 def test_one_argument(primitive, kind):
     cls = {"dual": "Dual", "recorded": "Recorded"}[kind]
     for value in values_for(primitive).values():
-        assert_paths_agree(kind, fast(primitive, cls)[0], primitive, value)
+        assert_paths_agree(kind, generated(primitive, cls)[0], primitive, value)
 
 
 def binary_paths(primitive, kind):
-    """(fast, general) of u op v, with a constant on either side or none."""
-    op, rop = fast(primitive, {"dual": "Dual", "recorded": "Recorded"}[kind])
+    """(written, general) of u op v, with a constant on either side or none."""
+    op, rop = generated(primitive, {"dual": "Dual", "recorded": "Recorded"}[kind])
     general = lambda u, v: primitive(as_operand(u), as_operand(v))
     return op, rop, general
 

@@ -326,3 +326,16 @@ def test_defaults_and_keywords_are_arguments():
     assert dualad.grad(f)(3.0) == 2.0
     assert dualad.grad(lambda x: f(x, y=x))(3.0) == 6.0
     assert f(x=3.0, y=4.0) == 12.0
+
+
+@pytest.mark.parametrize("slope", [None, "0", "0.0"])
+def test_a_ufunc_whose_derivative_is_zero(slope):
+    stair = np.frompyfunc(lambda a: float(a // 1), 1, 1)
+    dualad.defelementwise(stair, slope)
+    x = np.array([1.5, -0.5])
+    y, t = dualad.jvp(stair, (x,), (np.ones(2),))
+    np.testing.assert_array_equal((y, t), [[1.0, -1.0], [0.0, 0.0]])
+    for _ in range(120):
+        np.testing.assert_array_equal(dualad.grad(lambda x: np.sum(stair(x) * x))(x), [1.0, -1.0])
+    np.testing.assert_array_equal(dualad.jacfwd(lambda x: stair(x) * x)(x), np.diag([1.0, -1.0]))
+    np.testing.assert_array_equal(dualad.vmap(dualad.grad(lambda x: stair(x) + x))(x), [1.0, 1.0])
