@@ -384,8 +384,7 @@ class Writer(Formulas):
     def added(self, a: str) -> str:
         """The statement that adds the share of one parent."""
         sign, term = self.share(a)
-        # A cotangent is plain for longer than what the formulas read, which NumPy asks first.
-        term = quick(f"{term[4:]} * c" if term.startswith("c * (") else term)
+        term = quick(term)
         first = term if sign == "+" else f"-({term})"
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
