@@ -418,8 +418,7 @@ class Writer:
     def share(self, a: str) -> tuple[str, str, str]:
         """Sign and source of the share of one parent, and the statement that adds it."""
         sign, term = scaled("c", self.formulas["xy".index(a)])
-        # A cotangent is plain for longer than what the formulas read, which NumPy asks first.
-        now = quick(f"{term[4:]} * c" if term.startswith("c * (") else term)
+        now = quick(term)
         first = now if sign == "+" else f"-({now})"
         return sign, term, f"g[i{a}] = {first} if s is None else s {sign} {now}"
 
