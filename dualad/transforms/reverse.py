@@ -14,7 +14,7 @@ from ..engine.duck import duck_under
 from ..engine.grad_mode import recording
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
-from ..engine.recorded import Recorded, recorded
+from ..engine.recorded import Recorded, recorded, value_of
 from ..engine.shape import fit
 from ..engine.tape import pull_custom, push_tape, sweep
 from ..engine.traced import Spec, spec_of
@@ -454,7 +454,7 @@ class ValueAndGradient(_Differentiator):
     def _plain(self, f: Callable[..., Any], arg: Any, x: Any, k: int) -> tuple[Any, Any, None]:
         """The same by argument k, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
-            tape = level.tape = [spec_of(x)]
+            tape = level.tape = [spec_of(value_of(x))]
             y = f(recorded(level, x, 0))
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 run = Recording.of_one(f, arg, f"argument {k}", tape)
