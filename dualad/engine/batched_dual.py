@@ -87,7 +87,7 @@ def packed(d: Any) -> Any:
 def vector_moves(dx: Any, y: Any, dy: Any, x: Any) -> Any:
     """The tangents dx y + dy x of a number x times a vector y, laid out in memory as dy."""
     t = dy * x
-    t += np.multiply(dx[:, None], y, order="F" if dy.flags.f_contiguous else "C")
+    t += np.multiply(dx[:, None], y, order="F") if dy.flags.f_contiguous else dx[:, None] * y
     return t
 
 

@@ -124,11 +124,13 @@ def _rows_times(rows: Any, b: Any) -> Any:
             at, picked = np.divmod(np.flatnonzero(rows != 0), k)
         else:  # as they lie in memory: by columns
             picked, at = np.divmod(np.flatnonzero(rows.T != 0), n)
-            if not np.all(at[1:] > at[:-1]):
-                by_row = np.argsort(at, kind="stable")
-                at, picked = at[by_row], picked[by_row]
+        once = np.all(at[1:] > at[:-1])
+        if not once and len(at) <= n:
+            by_row = np.argsort(at)
+            at, picked = at[by_row], picked[by_row]
+            once = np.all(at[1:] > at[:-1])
         flat = b.ravel(order="K")
-        if len(at) <= n and np.all(at[1:] != at[:-1]) and np.isfinite(np.vdot(flat, flat)):
+        if len(at) <= n and once and np.isfinite(np.vdot(flat, flat)):
             entries = b[picked]
             entries *= rows[at, picked][:, None]
             if len(at) == n:
