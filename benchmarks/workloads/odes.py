@@ -66,7 +66,7 @@ SLICES = (
     "The Jacobians carry 103 tangents of 50 numbers: half of their time is products and sums "
     "of these arrays, of 40 kB each, which is what derivatives written by hand in NumPy take "
     "as well (7 f). With three tangents it is the calls: thirty operations of which each makes "
-    "three of NumPy's, the three concatenations a sixth of the time."
+    "three of NumPy's, the three concatenations a fifth of the time."
 )
 
 for _name, _about, _make, _arguments, _targets, _operations, _dominates in (

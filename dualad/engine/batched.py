@@ -50,7 +50,9 @@ class Batched(TracedArray):
 
 def batched(level: Level, value: Any, n: int) -> Batched:
     """A value of a vmap level: n entries along its first axis."""
-    b = level.new(Batched)
+    if level.closed:
+        level.new(Batched)
+    b = Batched()
     b.level, b.primal, b.tangent = level, value, n
     return b
 

@@ -20,7 +20,14 @@ from .primitive import Linear
 from .shape import zeros_like
 from .traced import Buffer, TracedArray
 
-__all__ = ["BatchedDual", "completed", "general", "make_batched_dual", "packed"]
+__all__ = [
+    "BatchedDual",
+    "completed",
+    "general",
+    "make_batched_dual",
+    "packed",
+    "vector_moves",
+]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
@@ -56,7 +63,9 @@ def general(x: Any) -> Any:
 
 def make_batched_dual(level: Level, primal: Any, tangents: Any) -> BatchedDual:
     """A plain float64 value with its tangents; a closed level raises the leak error."""
-    d = level.new(BatchedDual)
+    if level.closed:
+        level.new(BatchedDual)
+    d = BatchedDual()
     d.level, d.primal, d.tangent = level, primal, tangents
     return d
 
@@ -73,6 +82,13 @@ def packed(d: Any) -> Any:
     if level.lanes is None:
         level.lanes = d.tangent.level
     return make_batched_dual(level, x, t) if d.tangent.level is level.lanes else d
+
+
+def vector_moves(dx: Any, y: Any, dy: Any, x: Any) -> Any:
+    """The tangents dx y + dy x of a number x times a vector y, laid out in memory as dy."""
+    t = dy * x
+    t += np.multiply(dx[:, None], y, order="F") if dy.flags.f_contiguous else dx[:, None] * y
+    return t
 
 
 def completed(primitive: Any, level: Level, tangents: tuple, out: Any, args: tuple) -> Any:

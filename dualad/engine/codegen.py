@@ -16,14 +16,15 @@ import numpy as np
 
 from . import putting_off
 from .batched import Batched
-from .batched_dual import BatchedDual, completed
+from .batched_dual import BatchedDual, completed, vector_moves
 from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
-from .guard import has_nan, ignore, restore
+from .guard import IGNORE, has_nan, restore, set_state
 from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
 from .memory import LARGE
+from .numbers import ARRAYS, doubled
 from .postponed import Postponed, settle as computed, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
@@ -62,10 +63,13 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
 
 #: names the generated code refers to beside those of its formulas
 SCOPE: dict[str, Any] = {
+    "ARRAYS": ARRAYS,
+    "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,
+    "doubled": doubled,
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
@@ -73,7 +77,9 @@ SCOPE: dict[str, Any] = {
     "fit": fit,
     "float64": float64,
     "has_nan": has_nan,
-    "ignore": ignore,
+    "IGNORE": IGNORE,
+    "set_state": set_state,
+    "vector_moves": vector_moves,
     "kept": kept,
     "result_at": result_at,
     "lifted": lifted,

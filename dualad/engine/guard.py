@@ -17,6 +17,7 @@ import numpy as np
 from .traced import TracedArray
 
 __all__ = [
+    "IGNORE",
     "either_zero_wins_raw",
     "has_nan",
     "ignore",
@@ -27,27 +28,34 @@ __all__ = [
 ]
 
 float64 = np.float64
+F64 = np.dtype(float64)
+#: The function itself, without the question whether an argument handles it.
+vdot = getattr(np.vdot, "__wrapped__", np.vdot)
 
-#: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths.
+#: `token = ignore()` ... `restore(token)` is `with quiet()` for the fast paths; generated code
+#: says `set_state(IGNORE)`, which is a call less.
 ignore: Callable[[], Any]
+set_state: Callable[[Any], Any]
 #: An object that is another one where NumPy's error state is.
 error_state: Callable[[], Any]
-set_state: Callable[[Any], Any]
 restore: Callable[[Any], Any]
 
 try:
     # The context variable that np.errstate sets; setting it directly costs a sixth of that.
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 except ImportError:
-    ignore = partial(np.seterr, all="ignore")
+    IGNORE: Any = "ignore"
+    set_state = lambda state: (  # noqa: E731
+        np.seterr(all=state) if state is IGNORE else np.geterr()
+    )
     restore = lambda old: np.seterr(**old)  # noqa: E731
     error_state = object
-    set_state = lambda state: np.geterr()  # noqa: E731
 else:
-    ignore = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
+    IGNORE = _make_extobj(all="ignore")
+    set_state = _extobj_contextvar.set
     restore = _extobj_contextvar.reset
     error_state = _extobj_contextvar.get
-    set_state = _extobj_contextvar.set
+ignore = partial(set_state, IGNORE)
 
 
 def quiet() -> Any:
@@ -57,6 +65,9 @@ def quiet() -> Any:
 
 def has_nan(x: Any) -> bool:
     """Whether the value of x holds a NaN, or may. Linear variables have no value."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype is F64:  # what most are
+        s = vdot(x, x)
+        return bool(s != s)
     while isinstance(x, TracedArray):
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
             return x.kind == "duck"
@@ -73,7 +84,7 @@ def has_nan(x: Any) -> bool:
             x = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
         if x.dtype.kind == "f" and x.itemsize >= 4:
             # The sum of squares is NaN exactly when an entry is: infinities add up to infinity.
-            s = np.vdot(x, x)
+            s = vdot(x, x)
             return bool(s != s)
     return bool(np.isnan(x).any())
 

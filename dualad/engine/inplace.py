@@ -7,9 +7,9 @@ views are read from it again, and what is written through a view is written to i
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -43,13 +43,13 @@ def link(base: TracedArray, view: Any, read: Callable, put: Callable) -> Any:
 def link_part(base: TracedArray, view: TracedArray, index: tuple) -> TracedArray:
     """The same for base[index], where base has an axis and the index is basic: with less work."""
     view._base = (base, None, index)
-    views = getattr(base, "_views", None)
+    views = getattr(base, "_views", None)  # quick where it is set, if only to None
     if views is None:
-        base._views = [weakref.ref(view)]
-        return view
-    views.append(weakref.ref(view))
-    if len(views) & 63 == 0:
-        _prune(base)
+        base._views = [ref(view)]
+    else:
+        views.append(ref(view))
+        if len(views) & 63 == 0:
+            _prune(base)
     return view
 
 
@@ -57,9 +57,9 @@ def _follow(base: TracedArray, view: TracedArray) -> None:
     """Let a view be read again when its base is written to."""
     views = getattr(base, "_views", None)
     if views is None:
-        base._views = [weakref.ref(view)]
+        base._views = [ref(view)]
         return
-    views.append(weakref.ref(view))
+    views.append(ref(view))
     _prune(base)
 
 
@@ -67,7 +67,7 @@ def _prune(base: TracedArray) -> None:
     """Forget the views that are gone, each time that there are twice as many."""
     n = len(base._views)
     if n >= 64 and n & (n - 1) == 0:
-        base._views = [ref for ref in base._views if ref() is not None]
+        base._views = [view for view in base._views if view() is not None]
 
 
 def holds_array(x: TracedArray) -> bool:
@@ -116,19 +116,18 @@ def layout(x: Any) -> tuple | None:
 
 
 def _refresh(base: TracedArray) -> None:
-    try:
-        views = base._views
-    except AttributeError:
+    views = getattr(base, "_views", None)
+    if views is None:
         return
     alive = []
-    for ref in views:
-        view = ref()
+    for reference in views:
+        view = reference()
         if view is not None:
             _, read, index = view._base
             now = frozen(base)
             become(view, BOUND["getitem"](now, index=index) if read is None else read(now))
             _refresh(view)
-            alive.append(ref)
+            alive.append(reference)
     base._views = alive
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched, batched
-from .batched_dual import BatchedDual
-from .dual import Dual
+from .batched_dual import BatchedDual, make_batched_dual
+from .dual import Dual, make_dual
 from .inplace import link_part
 from .memory import has_own_memory
 from .parts import FULL, add_placed, as_index, sliced
@@ -31,7 +31,6 @@ __all__ = ["install"]
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
 NUMBER = Spec((), F64)
-new = object.__new__
 
 
 def install(read: Any, write: Any) -> None:
@@ -44,23 +43,22 @@ def install(read: Any, write: Any) -> None:
         kind, t = type(key), self.tangent
         if kind is slice and type(t) is ndarray:
             level = self.level
-            d = level.new(Dual)
+            if level.closed:
+                level.new(Dual)
+            d = Dual()
             d.level, d.primal, d.tangent = level, value[key], t[key]
             return link_part(self, d, (key,))
         single = kind is int or is_integer(key)
         if single:
             out = value[key]
             if type(out) is float64:
-                level = self.level
-                d = level.new(Dual)
-                d.level, d.primal, d.tangent = level, out, t[key]
-                return d
+                return make_dual(self.level, out, t[key])
+            if type(out) is ndarray is type(t):
+                return link_part(self, make_dual(self.level, out, t[key]), as_index(key))
         if (type(out) is ndarray) if single else is_sliced(key):
             t = sliced(self.tangent, key)
             if t is not None:
-                level = self.level
-                d = level.new(Dual)
-                d.level, d.primal, d.tangent = level, value[key], t
+                d = make_dual(self.level, value[key], t)
                 return link_part(self, d, as_index(key))
         return read(self, key)
 
@@ -75,9 +73,7 @@ def install(read: Any, write: Any) -> None:
             out, t = value[key], self.tangent[(FULL, *key)]
         else:
             return read(self, key)
-        level = self.level
-        d = level.new(BatchedDual)
-        d.level, d.primal, d.tangent = level, out, t
+        d = make_batched_dual(self.level, out, t)
         return d if type(out) is float64 else link_part(self, d, as_index(key))
 
     def batched_get(self: Any, key: Any) -> Any:
@@ -94,18 +90,28 @@ def install(read: Any, write: Any) -> None:
         kind = type(key)
         if kind is slice and type(value) is ndarray and value.dtype is F64:
             out, level = value[key], self.level
-            r = level.new(Recorded)
             tape = level.tape
+            r = Recorded()
             r.level, r.primal, r.tangent = level, out, len(tape)
             tape.append((pull_slice, self.tangent, key, value.shape, out.shape))
             return link_part(self, r, (key,))
+        if kind is slice and type(value) is Dual:
+            x, t = value.primal, value.tangent
+            if type(x) is ndarray is type(t) and x.dtype is F64:
+                moved = make_dual(value.level, x[key], t[key])
+                level = self.level
+                tape = level.tape
+                r = Recorded()
+                r.level, r.primal, r.tangent = level, moved, len(tape)
+                tape.append((pull_slice, self.tangent, key, x.shape, moved.primal.shape))
+                return link_part(self, r, (key,))
         single = kind is int or is_integer(key)
         if single and type(value) is ndarray:
             out = value[key]
             if type(out) is float64:
                 level = self.level
-                r = level.new(Recorded)
                 tape = level.tape
+                r = Recorded()
                 r.level, r.primal, r.tangent = level, out, len(tape)
                 tape.append((pull_get, self.tangent, key, value.shape))
                 return r
@@ -126,7 +132,7 @@ def install(read: Any, write: Any) -> None:
     def dual_set(self: Any, key: Any, v: Any) -> None:
         if (
             is_integer(key)
-            and self.level.new is new
+            and not self.level.closed
             and is_alone(self)
             and owned(self, "primal")
             and owned(self, "tangent")
@@ -165,7 +171,7 @@ def install(read: Any, write: Any) -> None:
                     x[key] = v
                     return
                 if kind is Dual and type(v.primal) is float64 is type(v.tangent):
-                    if v.level.new is new:
+                    if not v.level.closed:
                         dx = np.zeros(x.shape)
                         x[key], dx[key] = v.primal, v.tangent
                         self.__class__, self.level, self.tangent = Dual, v.level, dx
@@ -208,9 +214,10 @@ def is_alone(x: Any) -> bool:
     """Whether x is no view, and no view of it is alive."""
     if hasattr(x, "_base"):
         return False
-    if not hasattr(x, "_views"):
+    views = getattr(x, "_views", None)
+    if not views:
         return True
-    x._views = [ref for ref in x._views if ref() is not None]
+    x._views = [ref for ref in views if ref() is not None]
     return not x._views
 
 
@@ -285,7 +292,8 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
             own.add(i)
             return
         if i in own and type(into) is ndarray and into.dtype is F64:
-            into[key] += ct
+            part = into[key]
+            part += ct
             return
     elif add_placed(ct, i, key, shape, g, own):
         return

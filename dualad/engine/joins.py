@@ -14,10 +14,11 @@ import numpy as np
 
 from .batched_dual import BatchedDual, make_batched_dual
 from .dual import Dual, make_dual
+from .level import Level
 from .recorded import Recorded, recorded
 from .shape import BOUND
 from .tape import add_cotangent, pull_linear
-from .traced import Spec, TracedArray
+from .traced import Spec
 
 __all__ = ["joined", "stacked"]
 
@@ -28,45 +29,38 @@ NUMBER = Spec((), F64)
 
 def stacked(parts: Sequence[Any]) -> Any:
     """The vector of these numbers; None where that is not for here."""
-    top = of_one_level(parts)
-    return None if top is None else STACK[type(top)](parts, top)
+    for p in parts:
+        if type(p) in STACK:
+            return STACK[type(p)](parts, p.level)
+    return None
 
 
 def joined(parts: Sequence[Any]) -> Any:
     """These vectors one after the other; None where that is not for here."""
-    top = of_one_level(parts)
-    return None if top is None else JOIN[type(top)](parts, top)
-
-
-def of_one_level(parts: Sequence[Any]) -> Any:
-    """A traced part, if all traced parts are of its kind and level, and that is known here."""
-    top = None
     for p in parts:
-        kind = type(p)
-        if kind in STACK:
-            if top is None:
-                top, level = p, p.level
-            elif kind is not type(top) or p.level is not level:
-                return None
-        elif isinstance(p, TracedArray):
-            return None
-    return top
+        if type(p) in STACK:
+            return JOIN[type(p)](parts, p.level)
+    return None
 
 
 def is_vector(x: Any) -> bool:
     return type(x) is ndarray and x.ndim == 1 and x.dtype is F64
 
 
+#: The function itself, without the question whether an argument handles it.
+concatenate = getattr(np.concatenate, "__wrapped__", np.concatenate)
+
+
 # --- numbers -----------------------------------------------------------------------------------
 
 
-def stack_duals(parts: Sequence[Any], top: Dual) -> Any:
+def stack_duals(parts: Sequence[Any], level: Level) -> Any:
     values: list[Any] = []
     moves: list[Any] = []
     for p in parts:
         kind = type(p)
         if kind is Dual:
-            if not type(p.primal) is type(p.tangent) is float64:
+            if p.level is not level or not type(p.primal) is type(p.tangent) is float64:
                 return None
             values.append(p.primal)
             moves.append(p.tangent)
@@ -75,35 +69,40 @@ def stack_duals(parts: Sequence[Any], top: Dual) -> Any:
             moves.append(0.0)
         else:
             return None
-    return make_dual(top.level, np.array(values), np.array(moves))
+    return make_dual(level, np.array(values), np.array(moves))
 
 
-def stack_batched_duals(parts: Sequence[Any], top: BatchedDual) -> Any:
-    values, moves, still = [], [], None
+def stack_batched_duals(parts: Sequence[Any], level: Level) -> Any:
+    values: list[Any] = []
+    moves: list[Any] = []
+    constant: list[int] = []
     for p in parts:
         kind = type(p)
         if kind is BatchedDual:
-            if type(p.primal) is not float64:
+            if p.level is not level or type(p.primal) is not float64:
                 return None
             values.append(p.primal)
             moves.append(p.tangent)
         elif kind is float or kind is float64:
-            if still is None:
-                still = np.zeros(top.tangent.shape[0])
+            constant.append(len(values))
             values.append(p)
-            moves.append(still)
+            moves.append(None)
         else:
             return None
-    return make_batched_dual(top.level, np.array(values), np.array(moves).T)
+    if constant:
+        still = np.zeros(next(t.shape[0] for t in moves if t is not None))
+        for k in constant:
+            moves[k] = still
+    return make_batched_dual(level, np.array(values), np.array(moves).T)
 
 
-def stack_recorded(parts: Sequence[Any], top: Recorded) -> Any:
+def stack_recorded(parts: Sequence[Any], level: Level) -> Any:
     values: list[Any] = []
     parents: list[int | None] = []
     plain = True
     for p in parts:
         kind = type(p)
-        if kind is Recorded:
+        if kind is Recorded and p.level is level:
             x = p.primal
             if type(x) is not float64:
                 if type(x) not in STACK or x.shape or x.dtype is not F64:
@@ -117,40 +116,60 @@ def stack_recorded(parts: Sequence[Any], top: Recorded) -> Any:
         else:
             return None
     out = np.array(values) if plain else stacked(values)
-    return None if out is None else noted(top, out, (pull_stack, tuple(parents)))
+    return None if out is None else noted(level, out, (pull_stack, tuple(parents)))
 
 
 # --- vectors -----------------------------------------------------------------------------------
 
 
-def join_duals(parts: Sequence[Any], top: Dual) -> Any:
-    values, moves = [], []
+def join_duals(parts: Sequence[Any], level: Level) -> Any:
+    values: list[Any] = []
+    moves: list[Any] = []
     for p in parts:
-        x, t = (p.primal, p.tangent) if type(p) is Dual else (p, None)
-        if not is_vector(x) or not (t is None or is_vector(t)):
+        if type(p) is Dual and p.level is level:
+            x, t = p.primal, p.tangent
+            if type(x) is not ndarray or type(t) is not ndarray or x.ndim != 1:
+                return None
+            if not x.dtype is t.dtype is F64:
+                return None
+        elif is_vector(p):
+            x, t = p, np.zeros(p.shape)
+        else:
             return None
         values.append(x)
-        moves.append(np.zeros(x.shape) if t is None else t)
-    return make_dual(top.level, np.concatenate(values), np.concatenate(moves))
+        moves.append(t)
+    return make_dual(level, concatenate(values), concatenate(moves))
 
 
-def join_batched_duals(parts: Sequence[Any], top: BatchedDual) -> Any:
-    values, moves, n = [], [], top.tangent.shape[0]
+def join_batched_duals(parts: Sequence[Any], level: Level) -> Any:
+    values: list[Any] = []
+    moves: list[Any] = []
+    constant: list[int] = []
     for p in parts:
-        x, t = (p.primal, p.tangent) if type(p) is BatchedDual else (p, None)
-        if not is_vector(x):
+        if type(p) is BatchedDual and p.level is level:
+            x, t = p.primal, p.tangent
+            if type(x) is not ndarray or x.ndim != 1:
+                return None
+        elif is_vector(p):
+            x, t = p, None
+            constant.append(len(values))
+        else:
             return None
         values.append(x)
-        moves.append(np.zeros((n, len(x))) if t is None else t)
-    return make_batched_dual(top.level, np.concatenate(values), np.concatenate(moves, axis=1))
+        moves.append(t)
+    if constant:
+        n = next(t.shape[0] for t in moves if t is not None)
+        for k in constant:
+            moves[k] = np.zeros((n, len(values[k])))
+    return make_batched_dual(level, concatenate(values), concatenate(moves, 1))
 
 
-def join_recorded(parts: Sequence[Any], top: Recorded) -> Any:
+def join_recorded(parts: Sequence[Any], level: Level) -> Any:
     values: list[Any] = []
     parents: list[int | None] = []
     sizes, plain = [], True
     for p in parts:
-        x, i = (p.primal, p.tangent) if type(p) is Recorded else (p, None)
+        x, i = (p.primal, p.tangent) if type(p) is Recorded and p.level is level else (p, None)
         if not is_vector(x):
             if i is None or type(x) not in STACK or len(x.shape) != 1 or x.dtype is not F64:
                 return None
@@ -158,17 +177,17 @@ def join_recorded(parts: Sequence[Any], top: Recorded) -> Any:
         values.append(x)
         parents.append(i)
         sizes.append(x.shape[0])
-    out = np.concatenate(values) if plain else joined(values)
-    return None if out is None else noted(top, out, (pull_join, tuple(parents), tuple(sizes)))
+    out = concatenate(values) if plain else joined(values)
+    return None if out is None else noted(level, out, (pull_join, tuple(parents), tuple(sizes)))
 
 
 # --- what is recorded --------------------------------------------------------------------------
 
 
-def noted(top: Recorded, out: Any, entry: tuple) -> Recorded:
+def noted(level: Level, out: Any, entry: tuple) -> Recorded:
     """The result of an operation, with its entry on the tape."""
-    tape = top.level.tape
-    r = recorded(top.level, out, len(tape))
+    tape = level.tape
+    r = recorded(level, out, len(tape))
     tape.append(entry)
     return r
 

@@ -67,16 +67,21 @@ class Level:
     """One running transformation.
 
     `new` makes the values of the level. Closing replaces it, so that a leak is found by the
-    next operation on a leaked value, and an open level pays nothing for that. A level that may put
-    operations off knows what it was `given`, values and tangents: see `postponed`.
+    next operation on a leaked value, and an open level pays nothing for that. Generated code,
+    which makes most values, calls their class, which is quicker, and asks for `closed` or uses
+    the tape, which is replaced too. A level that may put operations off knows what it was
+    `given`, values and tangents: see `postponed`.
     """
 
-    __slots__ = ("_token", "given", "lanes", "later", "name", "new", "pool", "rank", "tape")
+    __slots__ = (
+        "_token", "closed", "given", "lanes", "later", "name", "new", "pool", "rank", "tape",
+    )  # fmt: skip
 
     def __init__(self, name: str):
         self.name = name
         self.rank = next(_serial)
         self.new = object.__new__
+        self.closed = False
         self.tape: Any = []
         #: the level of its batches of tangents; see `batched_dual`
         self.lanes: Any = None
@@ -89,9 +94,10 @@ class Level:
 
     @property
     def is_open(self) -> bool:
-        return self.new is object.__new__
+        return not self.closed
 
     def close(self) -> None:
+        self.closed = True
         self.new, self.tape = _closed(self.name)
         self.later = self.given = None
         if self.pool is not None:

@@ -16,7 +16,7 @@ from .dual import Dual, make_dual
 
 __all__ = ["add_placed", "as_index", "sliced"]
 
-ndarray, float64 = np.ndarray, np.float64
+ndarray, float64, zeros = np.ndarray, np.float64, np.zeros
 F64 = np.dtype(float64)
 FULL = slice(None)
 
@@ -55,7 +55,16 @@ def add_placed(ct: Any, i: int, key: Any, shape: tuple, g: Any, own: set) -> boo
         g[i] = new
         own.add(~i)
         return True
-    if ~i in own and are_alike(into, ct):
+    if ~i not in own:
+        return False
+    if type(ct) is Dual is type(into) and into.level is ct.level:
+        x, t = ct.primal, ct.tangent
+        if type(x) is ndarray is type(t) and x.dtype is F64 is t.dtype:  # what most are
+            if type(into.primal) is ndarray is type(into.tangent):
+                add_at(into.primal, x, key)
+                add_at(into.tangent, t, key)
+                return True
+    if are_alike(into, ct):
         add_at(into, ct, key)
         return True
     return False
@@ -64,7 +73,7 @@ def add_placed(ct: Any, i: int, key: Any, shape: tuple, g: Any, own: set) -> boo
 def placed(ct: Any, key: Any, shape: tuple) -> Any:
     """Zeros of a shape with ct at a key; None where it is not made of plain float64 arrays."""
     if type(ct) is float64 or (type(ct) is ndarray and ct.dtype is F64):
-        out = np.zeros(shape)
+        out = zeros(shape)
         out[key] = ct
         return out
     if type(ct) is Dual:
@@ -100,7 +109,13 @@ def are_alike(into: Any, ct: Any) -> bool:
 
 def add_at(into: Any, ct: Any, key: Any) -> None:
     """Add ct to the entries of what is like it at a key, in place."""
-    if type(ct) is Dual:
+    if type(ct) is ndarray:
+        part = into[key]
+        if type(part) is ndarray:  # a view: writing to it is enough
+            part += ct
+        else:
+            into[key] = part + ct
+    elif type(ct) is Dual:
         add_at(into.primal, ct.primal, key)
         add_at(into.tangent, ct.tangent, key)
     elif type(ct) is BatchedDual:

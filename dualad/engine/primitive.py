@@ -47,6 +47,11 @@ class Primitive:
             PRIMITIVES[self.name] = self
 
     def __call__(self, *args: Any, **params: Any) -> Any:
+        if len(args) == 1:
+            top = args[0]
+            if not isinstance(top, TracedArray):
+                return self.impl(top, **params)
+            return type(top).bind(self, top.level, args, params)
         top = None
         for a in args:
             if isinstance(a, TracedArray) and (top is None or a.level.rank > top.level.rank):

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .dual import Dual
 from .level import Level
 from .linear import pull_composite
 from .primitive import INPUTS, Composite, Elementwise, Linear
 from .tape import kept, pull_elementwise, pull_linear, pull_part, specs
 from .traced import TracedArray, buffer, frozen, spec_of
 
-__all__ = ["Recorded", "entry_for", "recorded"]
+__all__ = ["Recorded", "entry_for", "recorded", "value_of"]
 
 
 class Recorded(TracedArray):
@@ -30,9 +31,10 @@ class Recorded(TracedArray):
             if primitive.family == "linear":
                 plain = type(x) is np.ndarray
                 out = primitive.impl(x, **params) if plain else primitive(x, **params)
-                tape, like = level.tape, (spec_of(x),)
+                tape, like = level.tape, (spec_of(value_of(x)),)
                 k = len(tape)
-                tape.append((pull_linear, parents, primitive, like, params, spec_of(out), like))
+                spec = spec_of(value_of(out))
+                tape.append((pull_linear, parents, primitive, like, params, spec, like))
                 return recorded(level, out, k)
         else:
             primals, parents = parts(level, args)
@@ -61,6 +63,11 @@ class Recorded(TracedArray):
         return recorded(level, out, i)
 
 
+def value_of(x: Any) -> Any:
+    """What has the shape and dtype of x and is asked for them without a detour."""
+    return x.primal if type(x) is Dual else x
+
+
 def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
     """The primals and variables of arguments, of which some are recorded at the level."""
     primals, parents = [], []
@@ -76,7 +83,9 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
 
 def recorded(level: Level, primal: Any, variable: int) -> Recorded:
     """A value whose tangent is a variable of an open level."""
-    r = level.new(Recorded)
+    if level.closed:
+        level.new(Recorded)
+    r = Recorded()
     r.level, r.primal, r.tangent = level, primal, variable
     return r
 

@@ -54,6 +54,9 @@ NO_CONVERSION = (
     "values, or dualad.stop_gradient(x) where the derivative is not wanted"
 )
 
+#: The types of arrays that a function may mix: ndarray and the kinds that have been met.
+OWN: set[type] = {np.ndarray}
+
 OBJECT = np.dtype(object)
 FLOAT64 = np.dtype(np.float64)
 
@@ -90,6 +93,8 @@ def spec_of(x: Any) -> Spec:
     known = SCALARS.get(type(x))
     if known is not None and (known.dtype is FLOAT64 or -(2**63) <= x < 2**63):
         return known
+    if isinstance(x, TracedArray):
+        return Spec(x.shape, x.dtype)
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         return Spec(x.shape, x.dtype)
     a = np.asarray(x)
@@ -147,11 +152,13 @@ class TracedArray:
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         for t in types:
-            if t is np.ndarray:
+            if t in OWN:
                 continue
             if hasattr(t, "__dualad_face__"):
                 return NotImplemented
-            if not issubclass(t, TracedArray):
+            if issubclass(t, TracedArray):
+                OWN.add(t)
+            else:
                 error = foreign(t, f"an argument of {name_of(func)}")
                 args, kwargs = with_values(t, args, error), with_values(t, kwargs, error)
         rule = FUNCTIONS[func]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .blocks import Later, blockwise, blockwise_pull
 from .formulas import Formulas
 from .primitive import Elementwise
-from .terms import names_in
+from .terms import names_in, scaled
 
 __all__ = ["Writer"]
 
@@ -19,6 +19,11 @@ class Shares(NamedTuple):
     reads: tuple[str, ...]
     terms: tuple[tuple[str, str], ...]
     namespace: dict[str, Any]
+
+
+def quick(text: str) -> str:
+    """A formula as it is written where no array is large; see `doubled`."""
+    return text.replace("x + x", "(x + x if type(x) is float64 else doubled(x))")
 
 
 class Writer(Formulas):
@@ -48,34 +53,64 @@ class Writer(Formulas):
         self.rules.clear()
         exec(compile(text, f"<{name}>", "exec"), self.scope)
 
+    @property
+    def quick_call(self) -> str:
+        """The same for any operands; a square of an array reads it once."""
+        return "F(x) if type(x) is ndarray else x * x" if self.call == "x * x" else self.call
+
     def summed_up(self, total: str) -> list[str]:
         """Lines that compute the tangent t, without warnings where a slope may be infinite."""
         if not self.p.singular:
             return [f"t = {total}"]
-        return ["token = ignore()", "try:", f"    t = {total}", "finally:", "    restore(token)"]
+        return [
+            "token = set_state(IGNORE)",
+            "try:",
+            f"    t = {total}",
+            "finally:",
+            "    restore(token)",
+        ]
 
     def dual(self, active: str, pad: str) -> list[str]:
         """Body that makes the dual of `out` from primals x, y and the operands u, v."""
         tangents = dict(zip("xy", ("u.tangent", "v.tangent"), strict=True))
         live, total = self.live(active), self.total(active, tangents)
-        owner = "u" if "x" in active else "v"
-        lines = [*self.blocks(active, total), f"out = {self.call}", *self.summed_up(total)]
+        first = "x" if "x" in active else "y"
+        guarded = []
         if self.p.singular:
             args = ", ".join(self.names)
             given = ", ".join(tangents[a] if a in active else "None" for a in self.names)
-            lines += [
+            guarded = [
                 "if (t != t) if type(t) is float64 else has_nan(t):",
                 f"    t = P.jvp(({given},), out, ({args},), {{}})",
             ]
+        scalar = (
+            "type(x) is float64 is type(y)" if len(active) == 2 else f"type({first}) is float64"
+        )
+        if self.arity == 2 and len(active) == 1:
+            scalar += " and T is not ndarray"
         unfit = "t.dtype is not out.dtype"
         if not self.spans(live):
             unfit = f"t.shape != out.shape or {unfit}"
-        lines += [
+        of_scalars = [f"out = {self.call}", *self.summed_up(total), *guarded]
+        of_others = [
+            *self.blocks(active, total),
+            f"out = {self.quick_call}",
+            *self.summed_up(quick(total)),
+            *guarded,
             "if type(t) is not float64 or type(out) is not float64:",
             f"    if {unfit}:",
             "        t = fit(t, out)",
-            f"L = {owner}.level",
-            "r = L.new(Dual)",
+            "    r._views = None",
+        ]
+        lines = [
+            "if L.closed:",
+            "    L.new(Dual)",
+            "r = Dual()",
+            # The tangent of a scalar is one, and of its dtype.
+            f"if {scalar}:",
+            *(f"    {line}" for line in of_scalars),
+            "else:",
+            *(f"    {line}" for line in of_others),
             "r.level = L",
             "r.primal = out",
             "r.tangent = t",
@@ -90,9 +125,16 @@ class Writer(Formulas):
         moves = [f"d{a} = {own[a]}.tangent" for a in live]
         given = ", ".join(f"{own[a]}.tangent" if a in active else "None" for a in self.names)
         finish = f"return completed(P, L, ({given},), out, ({', '.join(self.names)},))"
+        number = []
+        if self.arity == 2 and len(active) == 1 and self.p.operator in (*"+-*/",):
+            own_, other = ("x", "y") if active == "x" else ("y", "x")
+            number = [
+                f"if (T is float or T is int) and type({own_}) is ndarray:",
+                f"    {other} = ARRAYS[{other}]",
+            ]
         lines = [
+            *number,
             f"out = {self.call}",
-            f"L = {own[active[0]]}.level",
             *moves,
             "scalar = type(out) is float64",
             "if not scalar:",
@@ -102,7 +144,22 @@ class Writer(Formulas):
                 for a in live
             ),
         ]
-        lines += self.summed_up(total)
+        if self.p.operator == "*" and len(live) == 2:
+            lines[-2:] = [
+                "    if dx.ndim != dy.ndim and dx.ndim + dy.ndim != 3:",
+                "        dx, dy = lifted(dx, n), lifted(dy, n)",
+            ]
+        in_place = self.added_in_place(live)
+        if in_place and self.p.operator == "*":
+            lines += [
+                "if dx.ndim == dy.ndim:",
+                *(f"    {line}" for line in in_place),
+                "else:",
+                "    a = (dx, y, dy, x) if dx.ndim == 1 else (dy, x, dx, y)",
+                "    t = vector_moves(*a)",
+            ]
+        else:
+            lines += in_place or self.summed_up(total)
         if self.p.singular:
             lines.append(f"if has_nan(t): {finish}")
         plain = "t.dtype is F64 is out.dtype"
@@ -111,13 +168,34 @@ class Writer(Formulas):
         lines += [
             f"if not scalar and not ({plain}):",
             f"    {finish}",
-            "r = L.new(BatchedDual)",
+            "if L.closed:",
+            "    L.new(BatchedDual)",
+            "r = BatchedDual()",
+            "if not scalar:",
+            "    r._views = None",
             "r.level = L",
             "r.primal = out",
             "r.tangent = t",
             "return r",
         ]
         return [pad + line for line in lines]
+
+    def added_in_place(self, live: list[str]) -> list[str]:
+        """Lines that add a product of tangents to the first, an array that nobody else has.
+
+        None where the first may be no new array, or smaller than the sum.
+        """
+        partials = [self.p.partials["xy".index(a)] for a in live]
+        if len(live) < 2 or self.p.singular or any(p.text is None for p in partials):
+            return []
+        if any(
+            p.constant is not None or not self.spans([a])
+            for a, p in zip(live, partials, strict=True)
+        ):
+            return []
+        pairs = [(f"d{a}", p.text) for a, p in zip(live, partials, strict=True)]
+        (sign, first), (then, second) = [scaled(*pair) for pair in pairs]
+        return [f"t = {first if sign == '+' else f'-({first})'}", f"t {then}= {second}"]
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
@@ -127,15 +205,22 @@ class Writer(Formulas):
         self.rules[f"large_{active}"] = Later(lambda: self.large(active, total))
         large, other = f"{first}.size >= LARGE", "y" if first == "x" else "x"
         if len(active) == 2:
-            large = f"({large} or y.size >= LARGE)"
+            large = f"{large} or y.size >= LARGE"
         elif self.arity == 2:
-            large = f"({large} or T is ndarray and {other}.size >= LARGE)"
-        return [
-            f"if type({first}) is ndarray and {large}:",
-            f"    r = large_{active}({', '.join(given)})",
-            "    if r is not None:",
-            "        return r",
+            large = f"{large} or T is ndarray and {other}.size >= LARGE"
+        lines = [
+            f"if type({first}) is ndarray:",
+            f"    if {large}:",
+            f"        done = large_{active}({', '.join(given)})",
+            "        if done is not None:",
+            "            return done",
         ]
+        if self.arity == 2 and len(active) == 1 and self.p.operator in (*"+-*/",):
+            lines += [
+                f"    if (T is float or T is int) and {first}.dtype is F64:",
+                f"        {other} = ARRAYS[{other}]",
+            ]
+        return lines
 
     def large(self, active: str, total: str) -> Callable[..., Any]:
         """The function of a level, values and tangents that makes the dual block by block."""
@@ -185,6 +270,7 @@ class Writer(Formulas):
         """
         first, names = active[0], self.names
         general = [
+            "    r._views = None",
             f"    out = {self.call}",
             f"    same = ({scalars}) if type(out) is float64 else (out.dtype is F64 and {arrays})",
         ]
@@ -195,29 +281,44 @@ class Writer(Formulas):
             pooled = self.call
         number = "T is not ndarray and " if self.arity == 2 and len(active) == 1 else ""
         plain, alike, large = f"type({first}) is ndarray", "", f"{first}.size >= LARGE"
+        below = f"{first}.primal"
+        moving = f"type({first}) in DUALS and type({below}) is ndarray"
+        held = ""
         if len(active) == 2:
             plain += " and type(y) is ndarray"
             alike = " is y.dtype and x.shape == y.shape"
             large += " or y.size >= LARGE"
+            moving = f"type(x) is type(y) in DUALS and type({below}) is ndarray is type(y.primal)"
+            held = " is y.primal.dtype and x.primal.shape == y.primal.shape"
         lines = [
             f"if type({first}) is float64:",
             f"    out = {self.call}",
             f"    same = type(out) is float64{' and type(y) is float64' * (len(active) == 2)}",
             f"elif {number}{plain}:",
+            "    r._views = None",
             f"    same = {first}.dtype is F64{alike}",
-            f"    out = {pooled} if {large} else {self.call}",
+            f"    out = {pooled} if {large} else {self.quick_call}",
         ]
         if number:
             lines += [
                 f"elif T is ndarray is type({first}) and (x.size >= LARGE or y.size >= LARGE):",
+                "    r._views = None",
                 f"    out = {pooled}",
                 f"    same = out.dtype is F64 and {arrays}",
             ]
-        return [*lines, "else:", *general]
+        return [
+            *lines,
+            # Of a dual of arrays its value tells the same, asked without a detour.
+            f"elif {number}{moving}:",
+            "    r._views = None",
+            f"    same = {below}.dtype is F64{held}",
+            f"    out = {self.call}",
+            "else:",
+            *general,
+        ]
 
     def recorded(self, active: str, pad: str) -> list[str]:
         """Body that records the operation if it is of one shape and float64."""
-        owner = "u" if "x" in active else "v"
         own = dict(zip("xy", "uv", strict=True))
         scalars = " and ".join(f"type({a}) is float64" for a in active)
         arrays = " and ".join(f"{a}.shape == out.shape and {a}.dtype is F64" for a in active)
@@ -226,15 +327,14 @@ class Writer(Formulas):
         primals = ", ".join(self.names)
         given = ", ".join(f"{own[a]}.tangent" if a in active else "None" for a in self.names)
         lines = [
-            f"L = {owner}.level",
+            "r = Recorded()",
             *self.value(active, scalars, arrays),
             "if same:",
-            "    r = L.new(Recorded)",
-            "    r.level = L",
-            "    r.primal = out",
             "    tape = L.tape",
             "    r.tangent = len(tape)",
             f"    tape.append(({entry}))",
+            "    r.level = L",
+            "    r.primal = out",
             "    return r",
             f"return Recorded.record(P, L, ({primals},), ({given},), out, {{}})",
         ]
@@ -251,8 +351,10 @@ class Writer(Formulas):
         owner = "u" if "x" in active else "v"
         lines = [
             f"out = {self.call}",
-            f"L = {owner}.level",
-            "r = L.new(Batched)",
+            "if L.closed:",
+            "    L.new(Batched)",
+            "r = Batched()",
+            "r._views = None",
             "r.level = L",
             "r.primal = out",
             f"r.tangent = {owner}.tangent",
@@ -292,6 +394,7 @@ class Writer(Formulas):
     def added(self, a: str) -> str:
         """The statement that adds the share of one parent."""
         sign, term = self.share(a)
+        term = quick(term)
         first = term if sign == "+" else f"-({term})"
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
@@ -368,6 +471,7 @@ class Writer(Formulas):
             "def op(u):",
             *self.complex_check("u", "    "),
             "    x = u.primal",
+            "    L = u.level",
             *self.body(kind, "x", "    "),
         ]
 
@@ -381,7 +485,7 @@ class Writer(Formulas):
     def binary(self, kind: str) -> list[str]:
         patterns = self.patterns()
         general = "return mixed(P, u, v)"
-        lines = ["def op(u, v):", "    T = type(v)"]
+        lines = ["def op(u, v):", "    T = type(v)", "    L = u.level"]
         if self.p.constant is not None:
             condition, primitive = self.p.constant
             self.rules["constant"] = Later(lambda: self.made(primitive, kind)[0])
@@ -391,7 +495,7 @@ class Writer(Formulas):
             ]
         if "xy" in patterns and self.p.complex is None:
             lines += [
-                f"    if T is {kind} and v.level is u.level:",
+                f"    if T is {kind} and v.level is L:",
                 *self.twice(kind, "        "),
                 "        x = u.primal",
                 "        y = v.primal",
@@ -409,7 +513,7 @@ class Writer(Formulas):
                 *self.aligned(kind, "x"),
                 *self.body(kind, "x", "        "),
             ]
-        lines += [f"    {general}", "def rop(v, u):", "    T = type(u)"]
+        lines += [f"    {general}", "def rop(v, u):", "    T = type(u)", "    L = v.level"]
         if "y" in patterns and self.p.complex is None:
             lines += [
                 f"    if {self.plain('u')}:",

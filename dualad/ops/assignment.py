@@ -90,7 +90,7 @@ def np_fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 def resize(x: TracedArray, shape: Any) -> None:
     """x.resize(shape): the entries in C order, followed by zeros or cut off."""
-    if hasattr(x, "_base") or any(view() is not None for view in getattr(x, "_views", ())):
+    if hasattr(x, "_base") or any(view() is not None for view in getattr(x, "_views", None) or ()):
         raise ValueError(
             "cannot resize an array that references or is referenced by another array in this "
             "way. Use the np.resize function."

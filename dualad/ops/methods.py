@@ -310,36 +310,38 @@ for _op in (
 # --- comparisons and the other operators whose result is constant ----------------------------
 
 
-def _comparison(name: str, ufunc: Any) -> None:
+#: Written out for each sign, since branches are asked in loops.
+_COMPARISON = """
+def of_primal(self, other):
+    kind = type(other)
+    if kind is float or kind is int or kind is float64:
+        return self.primal {sign} other
+    if kind is type(self) and other.level is self.level:
+        return self.primal {sign} other.primal
+    return mixed(primitive, self, other)
+"""
+
+
+def _comparison(name: str, sign: str, ufunc: Any) -> None:
     """The operator on all traced arrays; of those that have a value below, of that value."""
-    primitive, compare = UFUNCS[ufunc], getattr(operator, name)
-
-    def general(self: Any, other: Any) -> Any:
-        return mixed(primitive, self, other)
-
-    def of_primal(self: Any, other: Any) -> Any:
-        kind = type(other)
-        if kind is float or kind is int or kind is np.float64:
-            return compare(self.primal, other)
-        if kind is type(self) and other.level is self.level:
-            return compare(self.primal, other.primal)
-        return mixed(primitive, self, other)
-
-    setattr(TracedArray, name, general)
+    primitive = UFUNCS[ufunc]
+    scope: dict[str, Any] = {"float64": np.float64, "mixed": mixed, "primitive": primitive}
+    exec(_COMPARISON.format(sign=sign), scope)
+    setattr(TracedArray, name, lambda self, other: mixed(primitive, self, other))
     for cls in (Dual, BatchedDual, Recorded, Buffer, GraphValue):
-        setattr(cls, name, of_primal)
+        setattr(cls, name, scope["of_primal"])
 
 
 _ufunc: Any
-for _name, _ufunc in (
-    ("__lt__", np.less),
-    ("__le__", np.less_equal),
-    ("__eq__", np.equal),
-    ("__ne__", np.not_equal),
-    ("__gt__", np.greater),
-    ("__ge__", np.greater_equal),
+for _name, _sign, _ufunc in (
+    ("__lt__", "<", np.less),
+    ("__le__", "<=", np.less_equal),
+    ("__eq__", "==", np.equal),
+    ("__ne__", "!=", np.not_equal),
+    ("__gt__", ">", np.greater),
+    ("__ge__", ">=", np.greater_equal),
 ):
-    _comparison(_name, _ufunc)
+    _comparison(_name, _sign, _ufunc)
 
 
 def _binary(name: str, ufunc: Any) -> None:

@@ -158,9 +158,17 @@ def _rows_times(rows: Any, b: Any) -> Any:
     plain = type(rows) is np.ndarray is type(b) and b.ndim == 2 and rows.dtype == b.dtype
     if plain and rows.shape[0] * b.size >= MANY and np.count_nonzero(rows[0]) <= 1:
         n, k = rows.shape
-        at, picked = np.divmod(np.flatnonzero(rows != 0), k)
+        if rows.flags.c_contiguous:
+            at, picked = np.divmod(np.flatnonzero(rows != 0), k)
+        else:  # as they lie in memory: by columns
+            picked, at = np.divmod(np.flatnonzero(rows.T != 0), n)
+        once = np.all(at[1:] > at[:-1])
+        if not once and len(at) <= n:
+            by_row = np.argsort(at)
+            at, picked = at[by_row], picked[by_row]
+            once = np.all(at[1:] > at[:-1])
         flat = b.ravel(order="K")
-        if len(at) <= n and np.all(at[1:] != at[:-1]) and np.isfinite(np.vdot(flat, flat)):
+        if len(at) <= n and once and np.isfinite(np.vdot(flat, flat)):
             entries = b[picked]
             entries *= rows[at, picked][:, None]
             if len(at) == n:

@@ -101,6 +101,8 @@ def numbered(what: str, n: int) -> tuple[str, ...]:
 
 
 def arguments(x: Any, name: str) -> tuple:
+    if type(x) is tuple:
+        return x
     if not isinstance(x, (tuple, list)):
         raise ArgumentError(
             f"{name} must be a tuple with one entry per argument, got {type(x).__name__}: write "

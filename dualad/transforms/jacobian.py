@@ -17,7 +17,7 @@ from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore
 from .forward import arguments, basis, jvp, push_many, pushed, split_columns
 from .plain import moved_vectors
-from .reverse import Recording, _Differentiator, fixing, grad, selected
+from .reverse import Gradient, Recording, _Differentiator, fixing, grad, selected
 
 __all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
 
@@ -379,5 +379,5 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """
     primals = arguments(primals, "primals")
     if len(primals) == 1:
-        return jvp(grad(f), primals, tangents)[1]
+        return jvp(Gradient(f), primals, tangents)[1]
     return jvp(grad(f, tuple(range(len(primals)))), primals, tangents)[1]

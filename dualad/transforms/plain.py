@@ -43,12 +43,16 @@ def plain_value(x: Any) -> Any:
         return x
     if kind is float:
         return float64(x)
+    if kind is Dual and is_plain(x.primal):  # of which this is a copy, as below
+        return make_dual(x.level, x.primal, x.tangent)
     return frozen(x) if kind in TRACED and is_plain(raw(x)) else None
 
 
 def is_number(value: Any) -> bool:
     """Whether the value of a result is one float64, plain or traced."""
     kind = type(value)
+    if kind is Dual and type(value.primal) is float64:
+        return True
     return kind is float64 or (kind in TRACED and value.shape == () and is_plain(raw(value)))
 
 
@@ -126,6 +130,7 @@ def moved_vectors(level: Level, vectors: Sequence[Any]) -> list[Any] | None:
     out, start = [], 0
     for x in vectors:
         stop = start + len(x)
-        out.append(make_batched_dual(level, x, identity[:, start:stop]))
+        # The tangents of an entry lie together: so do those of a slice, which are read in one go.
+        out.append(make_batched_dual(level, x, identity.T[:, start:stop]))
         start = stop
     return out

@@ -14,7 +14,7 @@ from ..engine.duck import duck_under
 from ..engine.grad_mode import recording
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
-from ..engine.recorded import Recorded, recorded
+from ..engine.recorded import Recorded, recorded, value_of
 from ..engine.shape import fit
 from ..engine.tape import pull_custom, push_tape, sweep
 from ..engine.traced import Spec, spec_of
@@ -367,7 +367,16 @@ class _Differentiator:
         if not callable(f):
             raise ArgumentError(f"the first argument must be a function, got {type(f).__name__}")
         self.f, self.argnums, self.has_aux = f, argnums, has_aux
-        self.__name__ = f"{type(self).__name__.lower()} of {getattr(f, '__name__', f)}"
+
+    @property
+    def __name__(self) -> str:
+        """Made when it is asked for: hvp makes one of these at each call."""
+        name = f"{type(self).__qualname__.lower()} of {getattr(self.f, '__name__', self.f)}"
+        return self.__dict__.get("_name", name)
+
+    @__name__.setter
+    def __name__(self, name: str) -> None:
+        self.__dict__["_name"] = name
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
@@ -412,6 +421,8 @@ def fixing(
 class ValueAndGradient(_Differentiator):
     """See `value_and_grad`."""
 
+    gives_value = True
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         value, gradient, aux = self._all(args, kwargs)
         return ((value, aux), gradient) if self.has_aux else (value, gradient)
@@ -441,9 +452,9 @@ class ValueAndGradient(_Differentiator):
         return run.primal(), gradient, run.aux
 
     def _plain(self, f: Callable[..., Any], arg: Any, x: Any, k: int) -> tuple[Any, Any, None]:
-        """The same by argument k, which is float64 and has the value x."""
+        """The same by argument k, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
-            tape = level.tape = [Spec(x.shape, x.dtype)]
+            tape = level.tape = [spec_of(value_of(x))]
             y = f(recorded(level, x, 0))
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 run = Recording.of_one(f, arg, f"argument {k}", tape)
@@ -455,12 +466,14 @@ class ValueAndGradient(_Differentiator):
         except DirectionNeededError:
             run = Recording.of_one(f, arg, f"argument {k}", tape)
             (ct,) = run.by_forward_mode([ONE])
-        value = restore(y.primal, np.float64)
+        value = restore(y.primal, np.float64) if self.gives_value else None
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
 
 class Gradient(ValueAndGradient):
     """See `grad`."""
+
+    gives_value = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         _, gradient, aux = self._all(args, kwargs)

@@ -318,3 +318,39 @@ def test_custom_functions_and_compiled_ones():
     product = dualad.compile(lambda x, y: x * y)
     both = dualad.jacfwd(lambda x: product(x, 2.0 * x) + product(x, x.astype(np.float32)))(x)
     same(both, np.diag(6.0 * x))
+
+
+def test_products_of_a_number_and_arrays_in_every_layout():
+    x = np.linspace(0.5, 1.5, 5)
+    for f in (
+        lambda x: x[0] * x,
+        lambda x: x * x[0],
+        lambda x: x[0] * x.reshape(5, 1),
+        lambda x: x[1:] * x.reshape(5, 1),
+        lambda x: (x[0] * x)[1:] * x[2] - x[:-1],
+    ):
+        expected = np.stack([dualad.jvp(f, (x,), (e,))[1] for e in np.eye(5)], axis=-1)
+        np.testing.assert_array_equal(dualad.jacfwd(f)(x), expected)
+
+
+def test_the_tangents_of_an_entry_lie_together_so_that_slices_do():
+    x = np.linspace(0.5, 1.5, 5)
+    jac = dualad.jacfwd(lambda x: np.concatenate([x[2:] * x[0], x[:-2] + x[0]]) * 2.0)(x)
+    assert jac.flags.c_contiguous
+    assert jac[0, 0] == 2.0 * x[2] and jac[3, 0] == 4.0
+
+
+def test_a_sum_of_products_changes_no_tangent_that_somebody_holds():
+    x = np.linspace(0.5, 1.5, 4)
+    held = []
+
+    def f(x):
+        u, v = x[:2], x[2:]
+        held.append((u.tangent.copy(), v.tangent.copy()))
+        out = u * v + u * v
+        assert (u.tangent == held[0][0]).all() and (v.tangent == held[0][1]).all()
+        return out
+
+    np.testing.assert_array_equal(
+        dualad.jacfwd(f)(x), [[2 * x[2], 0, 2 * x[0], 0], [0, 2 * x[3], 0, 2 * x[1]]]
+    )

@@ -277,3 +277,20 @@ def test_ownership_is_told_by_the_holders():
         return y
 
     dualad.jvp(f, (X,), (X,))
+
+
+def test_cotangents_of_an_entry_that_come_as_arrays_without_axes_add_up():
+    x = np.array([2.0, 3.0])
+    f = lambda x: np.sum(np.reshape(x[0], (1,)) * x[1]) + np.sum(np.reshape(x[0], (1,)) * 5.0)
+    np.testing.assert_array_equal(dualad.grad(f)(x), [3.0 + 5.0, 2.0])
+
+
+def test_slices_of_recorded_duals_and_their_cotangents():
+    x, v = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, -1.0, 0.5, 2.0])
+    f = lambda x: np.sum(x[1:] * x[:-1] * x[::-1][1:])  # x0 x1 x2 + x1 x2 x1 + x2 x3 x0
+    a, b, c, d = x
+    hessian = np.array(
+        [[0, c, b + d, c], [c, 2 * c, a + 2 * b, 0], [b + d, a + 2 * b, 0, a], [c, 0, a, 0]]
+    )
+    np.testing.assert_allclose(dualad.hvp(f, (x,), (v,)), hessian @ v, rtol=1e-14)
+    np.testing.assert_allclose(dualad.hessian(f)(x), hessian, rtol=1e-14)
