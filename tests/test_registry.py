@@ -183,7 +183,10 @@ SAMPLES = {
         for n in ("gcd", "lcm", "left_shift", "right_shift")
     },
     **{n: [Sample(INTEGERS)] for n in ("invert", "bitwise_count")},
-    "argpartition": [Sample(real(2, 5), axis=1, kth=2, complex=False)],
+    **{
+        n: [Sample(real(2, 5), axis=1, kth=2, complex=False)]
+        for n in ("argpartition", "partition")
+    },
     "astype": [Sample(real(3), dtype=np.dtype(int), complex=False)],
     "isclose": [Sample(real(3), real(3), rtol=0.2, atol=0.1)],
     "round": [Sample(real(3), decimals=1)],

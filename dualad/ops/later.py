@@ -21,7 +21,7 @@ UFUNCS = "ufuncs"
 LATER = {
     "numpy.linalg": (
         "linalg", "lapack", "triangular", "shared", "solve", "determinants", "gaps", "hermitian",
-        "eigen", "in_place", "factorizations", "least_squares", "norms", "singular",
+        "spectral", "eigen", "in_place", "factorizations", "least_squares", "norms", "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",
