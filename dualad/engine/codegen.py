@@ -46,6 +46,8 @@ OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple, range)
 def mixed(primitive: Any, x: Any, y: Any) -> Any:
     """The general path of an operator; a buffer beside a value of a level is a constant."""
     if isinstance(primitive, Elementwise):
+        if type(y) is Postponed and type(x) is Dual:
+            return fast(primitive, "Postponed")[1](y, x)  # type: ignore[misc]
         if type(y) is Buffer and type(x) in KINDS:
             return fast(primitive, type(x).__name__)[0](x, y.primal)
         if type(x) is Buffer and type(y) in KINDS:

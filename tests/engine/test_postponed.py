@@ -67,6 +67,8 @@ FUNCTIONS = {
     "arithmetic": lambda x: (2.0 * x - x / 3.0 + 1.0 / x) * x - x * x / (x + 0.5),
     "transcendental": lambda x: np.exp(np.sin(x)) * np.tanh(x) - np.log(x) + np.sqrt(x),
     "powers": lambda x: x**2 + x**3 + x**0.5 + x**-1 + 2.0**x,
+    "an argument above": lambda x: x / (1.0 + x * x),
+    "an argument to a power": lambda x: np.hypot(x, 1.0 + x * x) + x ** (0.5 + x * x),
     "kinks": lambda x: np.maximum(x, 0.5) + np.abs(x - 0.5) + np.hypot(x, 1.0),
     "two": lambda x: np.arctan2(x, 1 - x) + np.logaddexp(x, 2 * x),
     "negative": lambda x: -x - np.cos(x),
@@ -144,6 +146,11 @@ def test_dtypes_shapes_and_orders_that_are_not_put_off():
 def test_one_pass_for_many_operations(passes):
     dualad.jvp(lambda x: np.sum(np.exp(x * 2.0) * x + x / 3.0), (X,), (T,))
     assert passes == [4]
+
+
+def test_an_argument_above_what_is_put_off_is_put_off_with_it(passes):
+    dualad.jvp(lambda x: x / (1.0 + x * x), (X,), (T,))
+    assert passes == [2]
 
 
 def test_a_single_operation_is_carried_out_at_once(passes):
