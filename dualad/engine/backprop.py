@@ -72,10 +72,14 @@ class Sweep:
             )
 
     def guarded_run(self) -> dict[Node, Any]:
-        """Visit the nodes; where a NaN comes out, again with products in which zero wins."""
+        """Visit the nodes; where a NaN comes out, again with products in which zero wins.
+
+        Hooks are called once in a sweep: with hooks, zero wins from the start.
+        """
+        hooked = any(node.hooks is not None for node in self.order)
         with quiet():
-            self.run(guarded=False)
-            if any(has_nan(c) for c in self.found.values()):
+            self.run(guarded=hooked)
+            if not hooked and any(has_nan(c) for c in self.found.values()):
                 self.run(guarded=True)
         return self.found
 
