@@ -450,3 +450,15 @@ def test_a_product_with_the_transpose_is_seen_only_where_it_is_one(monkeypatch):
     t = RNG.normal(size=a.shape)
     expected = np.sum(t @ a.T + a @ t.T) + np.sum(t @ a.T[::-1] + a @ t.T[::-1])
     np.testing.assert_allclose(dualad.jvp(f, (a,), (t,))[1], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+@pytest.mark.parametrize("is_lower", [True, False])
+def test_what_is_not_finite_in_a_triangle_counts_beside_zeros_too(bad, is_lower):
+    """A zero times what is infinite is no number, in substitution as in factors."""
+    a, b = np.tril(np.ones((70, 70))) + 3.0 * np.eye(70), np.ones(70)
+    a[60, 3], b[:10] = bad, 0.0
+    if not is_lower:
+        a, b = a.T.copy(), b[::-1].copy()
+        a[3, 60], a[9, 66], b[60:] = 1.0, bad, 0.0
+    assert lapack.solve_triangle(a, b[:, None], is_lower) is None
