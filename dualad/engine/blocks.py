@@ -125,7 +125,7 @@ def blockwise(
 def joint_rule(
     namespace: dict[str, Any],
     value: str,
-    tangent: str,
+    tangent: str | None,
     names: Sequence[str],
     numbers: set[str],
     singular: bool,
@@ -133,21 +133,21 @@ def joint_rule(
     """A function of blocks (out, t, work, *names) that writes value and tangent of an operation.
 
     With it how many blocks to work in it needs. None where the formulas are more than ufuncs. Of a
-    tangent that is an operand's nothing is written.
+    tangent that is an operand's, or where there is none, nothing is written.
     """
     steps = Steps(namespace, numbers)
     if not steps.store(value, "out"):
         return None
     of_value, steps.lines = steps.lines, []
-    shared = tangent in names
-    if not shared and not steps.store(tangent, "t"):
+    is_written = tangent is not None and tangent not in names
+    if is_written and not steps.store(str(tangent), "t"):
         return None
     lines = [
         f"def rule({', '.join(['out', 't', 'work', *names])}):",
         *[f"    spare{k} = work[{k}]" for k in range(steps.count)],
         *[f"    {line}" for line in of_value],
     ]
-    if not shared:
+    if is_written:
         lines += [
             "    token = ignore()",
             "    try:",

@@ -25,7 +25,10 @@ from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
 from .memory import LARGE
 from .numbers import ARRAYS, doubled
-from .postponed import Postponed, settle as computed, settled_within
+from .late import Late, settle as computed, settled_within
+from .late_records import LateRecord, record_later
+from .late_sums import LateTotal
+from .postponed import Postponed
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
@@ -48,6 +51,8 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
     if isinstance(primitive, Elementwise):
         if type(y) is Postponed and type(x) is Dual:
             return fast(primitive, "Postponed")[1](y, x)  # type: ignore[misc]
+        if type(y) is LateRecord and type(x) is Recorded:
+            return fast(primitive, "LateRecord")[1](y, x)  # type: ignore[misc]
         if type(y) is Buffer and type(x) in KINDS:
             return fast(primitive, type(x).__name__)[0](x, y.primal)
         if type(x) is Buffer and type(y) in KINDS:
@@ -88,14 +93,16 @@ SCOPE: dict[str, Any] = {
     "mixed": mixed,
     "ndarray": np.ndarray,
     "put_off": putting_off.put_off,
+    "record_later": record_later,
     "restore": restore,
 }
 
 
 def generate(primitive: Elementwise, kind: str) -> Pair:
     """The written functions (u op v) and (x op v) of a primitive for one kind of traced array."""
-    if kind == "Postponed":
-        return putting_off.operators(primitive, lambda p: fast(p, kind))
+    if kind in LATE:
+        kinds, put_off = LATE[kind]
+        return putting_off.operators(primitive, lambda p: fast(p, kind), kinds, put_off)
     from .writer import Writer
 
     writer = Writer(primitive, SCOPE, generated)
@@ -111,7 +118,14 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
 
 
 #: the kinds with generated code
-KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched, Postponed)
+KINDS: tuple[type[TracedArray], ...] = (
+    Dual, BatchedDual, Recorded, Batched, Postponed, LateRecord,
+)  # fmt: skip
+#: those whose results are not computed yet, with what these become, and what makes them
+LATE: dict[str, tuple[tuple[type, type], Callable[..., Any]]] = {
+    "Postponed": ((Dual, Postponed), putting_off.put_off),
+    "LateRecord": ((Recorded, LateRecord), record_later),
+}
 
 #: (kind, primitive) -> (op, rop): as they were written, for first calls, and as they are in use
 _generated: dict[tuple[str, Elementwise], Pair] = {}
@@ -143,7 +157,7 @@ def current(primitive: Elementwise, kind: str) -> Pair:
     if pair is None:
         with _wiring:
             if key not in _first:
-                if kind == "Postponed":  # which is large
+                if kind in LATE:  # which is large
                     return generated(primitive, kind)
                 _first[key] = first_calls(primitive, kind)
             pair = _first[key]
@@ -222,15 +236,16 @@ def operator_method(primitive: Elementwise, reflected: bool = False) -> Callable
 
 def install(primitive: Elementwise, name: str, reflected: str | None = None) -> None:
     """Make `name` (and its reflection) the operator of a primitive on all traced arrays."""
-    setattr(TracedArray, name, operator_method(primitive))
-    if reflected is not None:
-        setattr(TracedArray, reflected, operator_method(primitive, True))
+    for cls in (TracedArray, LateTotal):
+        setattr(cls, name, operator_method(primitive))
+        if reflected is not None:
+            setattr(cls, reflected, operator_method(primitive, True))
     for method, swap in ((name, False), (reflected, True)):
         if method is not None:
             lazy = _Lazy(method, primitive, swap)
             _operators.append(lazy)
-            for cls in KINDS:
-                setattr(cls, method, lazy)
+            for kind in KINDS:
+                setattr(kind, method, lazy)
 
 
 class _Table(dict):
@@ -290,5 +305,5 @@ FirstCalls.connect(mixed, current, settle)
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
     _kind.__array_ufunc__ = protocol(  # type: ignore[method-assign]
-        _kind, TracedArray.__array_ufunc__ if _kind is not Postponed else computed_first
+        _kind, TracedArray.__array_ufunc__ if not issubclass(_kind, Late) else computed_first
     )

@@ -2,25 +2,35 @@
 
 Where neighbouring entries of a tape are elementwise, of one large shape, their cotangents need
 never be whole arrays: a block of each passes all of these entries while it is in the cache. Only
-what leaves the run is written to memory. The shares are those of the entries' own pulls.
+what leaves the run is written to memory. The shares are those of the entries' own pulls. Where
+these read what was put off (see `late_records`), a block of that is computed first, from the
+operands on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .blocks import TOGETHER, scratch, share_rule
+from .guard import ignore, restore
+from .joint import Node, in_order, quietly
 from .memory import F64, LARGE, POOL
+from .record_state import RecordState, add_parts, sum_of_parts
+from .sums import halves
 from .tape import add_cotangent
 
-__all__ = ["sweep_large"]
+__all__ = ["known_rules", "sweep_large"]
 
 #: How many blocks there is room for in the cache: those in work, and some that pass by.
 ROOM = 8
 NUMBERS = (float, int, np.float64)
+#: How many entries a run has at most of which values are computed: they are all in the cache.
+LONGEST = 64
+#: Blocks of those runs are at least so long: what a call costs is little beside them.
+SHORTEST = 1 << 13
 #: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
 _rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
 
@@ -38,29 +48,36 @@ class Step(NamedTuple):
     computes: bool
 
 
-def sweep_large(tape: list, inputs: int, g: list[Any], last: int, own: set[int]) -> None:
-    """Pull the entries of a tape from `last` down, runs of large elementwise ones as one."""
+def sweep_large(
+    tape: list, inputs: int, g: list[Any], last: int, own: set[int], late: RecordState | None
+) -> None:
+    """Pull the entries of a tape from `last` down, runs of large elementwise ones as one.
+
+    late: what was put off.
+    """
     k = last
     while k >= inputs:
         ct = g[k]
         if ct is not None:
             if type(ct) is np.ndarray and ct.size >= LARGE:
-                first = pull_run(tape, inputs, g, k)
+                first = pull_run(tape, inputs, g, k, late)
                 if first is not None:
                     k = first - 1
                     continue
             g[k] = None
-            entry = tape[k]
+            entry = tape[k] if late is None else late.settled(tape[k])
             entry[0](ct, entry, g, own)
         k -= 1
 
 
-def pull_run(tape: list, inputs: int, g: list[Any], last: int) -> int | None:
+def pull_run(
+    tape: list, inputs: int, g: list[Any], last: int, late: RecordState | None
+) -> int | None:
     """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
     shape = g[last].shape
     steps: list[Step] = []
     reached, rows, k = {last}, 1, last
-    while k >= inputs:
+    while k >= inputs and (late is None or len(steps) < LONGEST):
         if k in reached or g[k] is not None:
             found = step_of(k, tape[k], g[k], shape)
             if found is None:
@@ -70,10 +87,25 @@ def pull_run(tape: list, inputs: int, g: list[Any], last: int) -> int | None:
             reached.update(step.parents)
             rows = max(rows, needed)
         k -= 1
-    if len(steps) < 2 or not any(step.computes for step in steps):
+    nodes = [] if late is None else nodes_of(steps, late, k, last)
+    if not nodes and (len(steps) < 2 or not any(step.computes for step in steps)):
         return None
-    _Run(g, k + 1, shape).carry_out(steps, rows)
+    if late is None or not nodes:
+        _Run(g, k + 1, shape).carry_out(steps, rows)
+    else:
+        _RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps, rows)
     return k + 1
+
+
+def nodes_of(steps: list[Step], late: RecordState, k: int, last: int) -> list[Node]:
+    """What is not computed yet of what steps read, and of the sums of results of theirs."""
+    nodes = [r for step in steps for r in step.reads if type(r) is Node and r.done is None]
+    shape = nodes[0].shape if nodes else None
+    for total in late.totals:
+        n = total.node
+        if total.value is None and n.done is None and n.shape == shape and k < n.variable <= last:
+            nodes.append(n)
+    return nodes
 
 
 def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | None:
@@ -85,20 +117,27 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | N
     reads = entry[1 + count :]
     kinds = []
     for r in reads:
-        is_array = type(r) is np.ndarray
-        if is_array and not (r.shape == shape and r.dtype is F64 and r.flags.c_contiguous):
+        is_array = type(r) is np.ndarray or type(r) is Node
+        if is_array and not (r.shape == shape and r.dtype is F64):
+            return None
+        if type(r) is np.ndarray and not r.flags.c_contiguous:
             return None
         if not is_array and type(r) not in NUMBERS:
             return None
         kinds.append(is_array)
-    key = (entry[0], tuple(kinds))
-    if key not in _rules:
-        _rules[key] = rules_of(stated, tuple(kinds))
-    found = _rules[key]
+    found = known_rules(entry[0], tuple(kinds))
     if found is None:
         return None
     computes = any(term != ("+", "c") for term in stated.terms)
     return Step(k, entry[1 : 1 + count], found[0], reads, computes), found[1]
+
+
+def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
+    """The same as `rules_of` the shares of a pull, made once."""
+    key = (pull, kinds)
+    if key not in _rules:
+        _rules[key] = rules_of(pull.shares, kinds)
+    return _rules[key]
 
 
 def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
@@ -161,6 +200,10 @@ class _Run:
         if variable < self.first:
             self.results[variable] = POOL.lend(self.shape)
             return self.whole(self.results[variable])
+        return self.row()
+
+    def row(self) -> int:
+        """The slot of a row that is not in use."""
         if not self.idle:
             self.rows.append(self.slot(None))
             self.idle.append(self.rows[-1])
@@ -178,7 +221,7 @@ class _Run:
                 c = self.homes[k]
                 if given is not None:
                     calls.append((_add, self.whole(given), c, c, ()))
-            reads = [self.whole(r) if type(r) is np.ndarray else self.slot(r) for r in step.reads]
+            reads = [self.operand(r) for r in step.reads]
             for i, rule in zip(step.parents, step.rules, strict=True):
                 so_far = self.homes.get(i, 0)
                 if not so_far:
@@ -186,7 +229,17 @@ class _Run:
                 calls.append((rule, c, so_far, self.homes[i], tuple(reads)))
             if k in self.homes:
                 self.idle.append(self.homes[k])
+            self.is_over(step.reads)
         return calls
+
+    def operand(self, r: Any) -> int:
+        """The slot of what is read."""
+        if type(r) is Node:
+            return self.whole(r.done.x)
+        return self.whole(r) if type(r) is np.ndarray else self.slot(r)
+
+    def is_over(self, reads: Sequence[Any]) -> None:
+        """What a step reads has been read."""
 
     def carry_out(self, steps: list[Step], count: int) -> None:
         """Pull the steps block by block, with so many blocks to work in."""
@@ -205,10 +258,97 @@ class _Run:
             work = rows[len(self.rows) :]
             for rule, c, so_far, out, reads in calls:
                 rule(now[c], now[so_far], now[out], work, *[now[i] for i in reads])
+        self.finish(steps)
+
+    def finish(self, steps: list[Step]) -> None:
+        """Hand on the cotangents that leave the run."""
         for step in steps:
             self.g[step.variable] = None
         for i, total in self.results.items():
             add_cotangent(self.g, i, total)
+
+
+class _RunWithValues(_Run):
+    """A run that computes a block of the values that it reads before it pulls that block.
+
+    A value is in a row until nobody reads it any more.
+    """
+
+    def __init__(
+        self, g: list[Any], first: int, shape: tuple, late: RecordState, nodes: list[Node]
+    ):
+        """nodes: what is computed, each after what it is made of."""
+        super().__init__(g, first, shape)
+        self.late, self.nodes = late, nodes
+        self.values: dict[int, int] = {}
+        #: how often each value is still read
+        self.left: dict[int, int] = {id(n): 0 for n in nodes}
+        self.waiting = [n for n in nodes if n.total is not None and n.total.value is None]
+
+    def operand(self, r: Any) -> int:
+        if type(r) is Node and id(r) in self.values:
+            return self.values[id(r)]
+        return super().operand(r)
+
+    def is_over(self, reads: Sequence[Any]) -> None:
+        for r in reads:
+            if id(r) in self.left:
+                self.left[id(r)] -= 1
+                if not self.left[id(r)]:
+                    self.idle.append(self.values[id(r)])
+
+    def forward(self, steps: list[Step]) -> list[tuple]:
+        """The calls that compute the values, by slots."""
+        readers = [n.active for n in self.nodes] + [step.reads for step in steps]
+        for r in [r for reads in readers for r in reads] + self.waiting:
+            if id(r) in self.left:
+                self.left[id(r)] += 1
+        calls = []
+        for n in self.nodes:
+            given = [self.operand(a if type(a) is Node else a.x) for a in n.active]
+            given += [self.operand(c) for c in n.constants]
+            out = self.values[id(n)] = self.row()
+            function = n.rule.function
+            calls.append((quietly(function) if n.seen else function, out, given))
+            self.is_over(n.active)
+        return calls
+
+    def carry_out(self, steps: list[Step], count: int) -> None:
+        forward = self.forward(steps)
+        sums = [self.values[id(n)] for n in self.waiting]
+        self.is_over(self.waiting)
+        calls = self.planned(steps)
+        count = max(count, *(n.rule.rows for n in self.nodes))
+        most = TOGETHER * 4 // 3 // (len(self.rows) + count)
+        self.block = min(max(most, SHORTEST), TOGETHER // ROOM)
+        cut = [(i, self.slots[i]) for i in self.cut]
+        size = cut[0][1].size
+        memory = list(scratch(len(self.rows) + count, self.block))
+        now, start = list(self.slots), 0
+        parts: list[list[Any]] = [[] for _ in sums]
+        with self.late.alarms.of_the_operations():
+            for n in halves(size, self.block):
+                at = slice(start, start + n)
+                start += n
+                for i, array in cut:
+                    now[i] = array[at]
+                rows = [r[:n] for r in memory]
+                for i, row in zip(self.rows, rows, strict=False):
+                    now[i] = row
+                work = rows[len(self.rows) :]
+                for function, out, given in forward:
+                    function(now[out], None, work, *[now[i] for i in given])
+                add_parts(parts, [now[i] for i in sums])
+                token = ignore()
+                try:
+                    for rule, c, so_far, out, reads in calls:
+                        rule(now[c], now[so_far], now[out], work, *[now[i] for i in reads])
+                finally:
+                    restore(token)
+        for n, found in zip(self.waiting, parts, strict=True):
+            n.total.value = sum_of_parts(size, self.block, found)
+        self.late.have_been_seen(self.nodes)
+        self.finish(steps)
 
 
 def _add(c: Any, s: Any, out: Any, work: list) -> None:

@@ -34,10 +34,19 @@ class Rule(NamedTuple):
     shared: int | None
     #: the operation on operands of any kind, at once
     eager: Callable[..., Any]
+    #: the kind of the result, once it is computed
+    kind: type
+    #: whether there are tangents: without them t is not written to
+    moves: bool = True
+    #: whether to compute the result costs more than to keep it
+    is_dear: bool = False
 
 
 class Leaf:
-    """An operand that is computed: value and tangent, both arrays or both numbers."""
+    """An operand that is computed: value and tangent, both arrays or both numbers.
+
+    Where there are no tangents, the value stands for both.
+    """
 
     __slots__ = ("leaves", "t", "x")
 
@@ -49,8 +58,8 @@ class Leaf:
 class Node:
     """An operation that is put off, with what it needs to be carried out."""
 
-    __slots__ = ("active", "constants", "done", "handle", "is_held", "leaves", "rule", "seen",
-                 "shape")  # fmt: skip
+    __slots__ = ("active", "constants", "done", "handle", "is_held", "is_kept", "leaves", "rule",
+                 "seen", "shape", "total", "variable")  # fmt: skip
 
     dtype = F64
 
@@ -66,6 +75,11 @@ class Node:
         self.seen = False
         #: whether there is more in want of it than the sum of its entries
         self.is_held = True
+        #: whether it is kept where it is computed
+        self.is_kept = False
+        #: of a recorded operation its variable, and its sum where that waits too
+        self.variable: int | None = None
+        self.total: Any = None
         #: value and tangent, when they are kept
         self.done: Leaf | None = None
         #: a reference to the dual that stands for it
@@ -156,12 +170,18 @@ class Pass:
         """Add the calls of a node."""
         rule, shape = node.rule, node.shape
         homes = [self.home(n) for n in node.active]
-        given = [x for x, _ in homes] + [t for _, t in homes]
+        given = [x for x, _ in homes]
+        if rule.moves:
+            given += [t for _, t in homes]
         for c in node.constants:
             given.append(self.whole(c) if type(c) is np.ndarray else self.slot(c))
         is_kept = node is self.target or (node.seen and node.handle() is not None)
-        x = self.place(shape, is_kept)
-        t = self.place(shape, is_kept) if rule.shared is None else homes[rule.shared][1]
+        is_kept = is_kept or node.is_kept
+        x = t = self.place(shape, is_kept)
+        if rule.shared is not None:
+            t = homes[rule.shared][1]
+        elif rule.moves:
+            t = self.place(shape, is_kept)
         function = quietly(rule.function) if node.seen else rule.function
         self.calls.append(Call(function, x, t, tuple(given)))
         self.work = max(self.work, rule.rows)

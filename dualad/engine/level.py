@@ -111,7 +111,7 @@ class Level:
     def __exit__(self, *exc: object) -> None:
         try:
             if self.later:
-                self.later.finish(exc[1])
+                self.later.leave(exc[1])
         finally:
             _entered.reset(self._token)
             self.close()

@@ -23,13 +23,14 @@ from .alarms import Alarms
 from .blocks import NotANumber, pool_of
 from .dual import Dual, make_dual
 from .joint import Leaf, Node, Pass, Rule, in_order
+from .late import Late, settle, settled_within, state_of_result
 from .level import entered
 from .memory import F64, large_copy
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT, TracedArray
 from .waiting import LATE, State, is_constant, is_plain
 
-__all__ = ["Postponed", "postpone", "settle", "settled_within", "stop"]
+__all__ = ["Postponed", "done", "postpone", "state_of", "stop"]
 
 #: After so many operations, or with so many arrays that they read, a result is computed.
 LONGEST = 64
@@ -38,14 +39,10 @@ WIDEST = 16
 TANGENT: Any = TracedArray.__dict__["tangent"]
 
 
-class Postponed(Dual):
-    """A dual that is not computed yet. The slot of its value has the node of it.
-
-    Every attribute but these, and every operator but those that can be put off, computes it.
-    """
+class Postponed(Late, Dual):
+    """A dual that is not computed yet."""
 
     __slots__ = ()
-    waits = True
 
     @classmethod
     def bind(cls, primitive: Any, level: Any, args: tuple, params: dict) -> Any:
@@ -55,31 +52,12 @@ class Postponed(Dual):
                 return found
         return Dual.bind(primitive, level, tuple(map(settle, args)), params)
 
-    def general(self) -> Dual:
-        return settle(self)
-
-    @property
-    def primal(self) -> Any:
-        return SLOT.__get__(settle(self))
+    def compute(self) -> None:
+        compute(self)
 
     @property
     def tangent(self) -> Any:
         return TANGENT.__get__(settle(self))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return SLOT.__get__(self).shape
-
-    @property
-    def ndim(self) -> int:
-        return len(SLOT.__get__(self).shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return F64
-
-    def __getattribute__(self, name: str) -> Any:
-        return object.__getattribute__(self if name in KNOWN else settle(self), name)
 
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         if func in SUMS and args and args[0] is self:
@@ -93,13 +71,6 @@ class Postponed(Dual):
         return settle(self).__array_function__(func, types, args, kwargs)
 
 
-#: What is known of a result that is not computed.
-KNOWN = frozenset(
-    ["__class__", "bind", "dtype", "ends", "general", "kind", "level", "mean", "ndim", "primal",
-     "shape", "size", "sum", "tangent", "waits"]
-)  # fmt: skip
-
-
 class _Probe:
     def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         return sys.getrefcount(self)
@@ -111,34 +82,11 @@ _alone: Any = _Probe
 SUMS: dict[Any, Any] = {f: f(_alone()) for f in (np.sum, np.mean)}
 
 
-def _computed_first(name: str) -> Any:
-    """A special method of results that are put off: that of what they become."""
-
-    def method(self: Any, *args: Any) -> Any:
-        f = getattr(settle(self), name, None)
-        return NotImplemented if f is None else f(*map(settle, args))
-
-    method.__name__ = name
-    return method
-
-
-IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
-            "lshift", "rshift")  # fmt: skip
-for _name in (
-    "array bool ceil complex contains copy deepcopy delitem divmod eq float floor floordiv format "
-    "ge getitem gt index int invert iter le len lt matmul ne rdivmod repr rfloordiv rmatmul round "
-    "setitem str trunc and or xor rand ror rxor lshift rshift rlshift rrshift "
-    + " ".join(f"i{operation}" for operation in IN_PLACE)
-).split():
-    setattr(Postponed, f"__{_name}__", _computed_first(f"__{_name}__"))
-Postponed.__hash__ = Dual.__hash__  # type: ignore[method-assign]
-
-
-def state_of(level: Any) -> State | None:
+def state_of(level: Any, kind: type[State] = State) -> Any:
     """The state of a level that puts operations off; None where it does not now."""
     state: Any = level.later
     if state is None:
-        state = level.later = False if level.given is None else State(level.given)
+        state = level.later = False if level.given is None else kind(*level.given)
         if state:
             level.given = state
     if state is False or entered() is not level:
@@ -196,22 +144,6 @@ def operand(state: State, d: Dual, shape: tuple[int, ...]) -> Any:
     return Leaf(x, t)
 
 
-def settle(x: Any) -> Any:
-    """Any value; one that is put off is computed and is an ordinary dual from now on."""
-    if type(x) is Postponed:
-        with state_of_result(x).computing:
-            if type(x) is Postponed:
-                compute(x)
-    return x
-
-
-def state_of_result(d: Postponed) -> State:
-    """The state of the level of a result; an error where the level is closed."""
-    if not d.level.is_open:
-        d.level.new(Dual)  # which raises the error of a leak
-    return d.level.given
-
-
 def stop(level: Any) -> None:
     """Compute all of a level that is put off and in use, and put nothing off from now on."""
     state = level.later
@@ -220,16 +152,6 @@ def stop(level: Any) -> None:
             settle(handle())
         state.finish()
         level.later = False
-
-
-def settled_within(x: Any) -> Any:
-    """Any value; in containers too, what is put off is computed."""
-    kind = type(x)
-    if kind is Postponed:
-        return settle(x)
-    if kind is list or kind is tuple:
-        return kind(map(settled_within, x))
-    return {k: settled_within(v) for k, v in x.items()} if kind is dict else x
 
 
 def compute(d: Postponed) -> None:
@@ -268,18 +190,18 @@ def wanted(d: Postponed) -> tuple[Node, State, list[Node]]:
 
 def done(state: State, nodes: list[Node], kept: list[tuple[Node, Leaf]]) -> None:
     """What is kept of what was computed makes its handle an ordinary dual."""
-    shape = nodes[0].shape
-    state.handles = [h for h in state.handles if type(h()) is Postponed]
-    state.unseen = [n for n in state.unseen if n.shape != shape]
+    state.handles = [h for h in state.handles if isinstance(h(), Late)]
     for n in nodes:
         n.seen = True
+    state.unseen = [n for n in state.unseen if not n.seen]
     for n, leaf in kept:
         n.done, n.active, n.constants = leaf, (), ()
         handle = n.handle()
         if handle is not None:
             SLOT.__set__(handle, leaf.x)
-            TANGENT.__set__(handle, leaf.t)
-            handle.__class__ = Dual
+            if type(handle) is Postponed:
+                TANGENT.__set__(handle, leaf.t)
+            handle.__class__ = n.rule.kind
 
 
 def at_once(level: Any, nodes: list[Node]) -> list[tuple[Node, Leaf]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ from .blocks import joint_rule
 from .dual import Dual
 from .formulas import Formulas
 from .joint import Rule
-from .postponed import Postponed, postpone, settle
+from .late import settle
+from .postponed import postpone
 from .primitive import Elementwise
 
 __all__ = ["operators", "put_off"]
 
 CONSTANTS = (np.ndarray, float, int, np.float64)
-DUALS = (Dual, Postponed)
 
 _rules: dict[tuple[Elementwise, str, str], Rule | None] = {}
 
@@ -72,16 +72,27 @@ def rule_of(primitive: Elementwise, pattern: str, numbers: str) -> Rule | None:
         return None
     op, rop = on_duals(primitive)
     eager = op if pattern != "y" else rop
-    return Rule(*made, moves.index(total) if total in moves else None, eager)
+    return Rule(*made, moves.index(total) if total in moves else None, eager, Dual)
 
 
-def operators(primitive: Elementwise, made: Callable) -> tuple[Callable, Callable | None]:
-    """The functions (u op v) and (x op v) of a primitive where u is put off."""
+def operators(
+    primitive: Elementwise, made: Callable, kinds: Sequence[type], put_off: Callable
+) -> tuple[Callable, Callable | None]:
+    """The functions (u op v) and (x op v) of a primitive where u is put off.
+
+    made: these of another primitive; kinds: of results that are computed, and of those that wait;
+    put_off: what makes one of these.
+    """
+    from .codegen import generated
+
+    def at_once() -> tuple[Callable[..., Any], Any]:
+        return generated(primitive, kinds[0].__name__)
+
     if len(primitive.partials) == 1:
 
         def unary(u: Any) -> Any:
             r = put_off(primitive, "x", (u,), ())
-            return r if r is not None else on_duals(primitive)[0](settle(u))
+            return r if r is not None else at_once()[0](settle(u))
 
         return unary, None
     special = None
@@ -96,22 +107,22 @@ def operators(primitive: Elementwise, made: Callable) -> tuple[Callable, Callabl
         r = None
         if u is v and primitive.twice is not None:
             return made(primitive.twice)[0](u)
-        if kind in DUALS:
+        if kind in kinds:
             if v.level is u.level:
                 r = put_off(primitive, "xy", (u, v), ())
         else:
             r = put_off(primitive, "x", (u,), (v,))
-        return r if r is not None else on_duals(primitive)[0](settle(u), settle(v))
+        return r if r is not None else at_once()[0](settle(u), settle(v))
 
     def rop(v: Any, u: Any) -> Any:
         r = None
-        if type(u) in DUALS:
+        if type(u) in kinds:
             if u.level is v.level:
                 r = put_off(primitive, "xy", (u, v), ())
             if r is None:
-                return on_duals(primitive)[0](settle(u), settle(v))
+                return at_once()[0](settle(u), settle(v))
         else:
             r = put_off(primitive, "y", (v,), (u,))
-        return r if r is not None else on_duals(primitive)[1](settle(v), u)
+        return r if r is not None else at_once()[1](settle(v), u)
 
     return op, rop

@@ -75,6 +75,9 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
         if type(a) is Recorded and a.level is level:
             primals.append(a.primal)
             parents.append(a.tangent)
+        elif isinstance(a, Recorded) and a.level is level:  # it was not computed yet
+            primals.append(a.primal)
+            parents.append(a.tangent)
         else:
             primals.append(frozen(a))
             parents.append(None)

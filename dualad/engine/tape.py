@@ -258,6 +258,7 @@ def sweep(
     free: bool = False,
     within: bool = False,
     large: bool = False,
+    late: Any = None,
 ) -> list[Any]:
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
@@ -266,10 +267,12 @@ def sweep(
     they are computed. A sweep within another one that is not guarded leaves the look for a NaN
     to that one. The function has given its own NumPy warnings already, in the
     error state that its author chose: the sweep gives none. `large` says that there are large
-    arrays, of which neighbouring entries are swept together.
+    arrays, of which neighbouring entries are swept together, and `late` what was put off.
     """
     watch = WATCH.get()
     if watch is not None:
+        if late:
+            late.settle(tape)
         from .blame import blame_tape
 
         return watch.swept(
@@ -282,10 +285,14 @@ def sweep(
         guarded = False
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
-        out = _sweep(tape, inputs, seeds, guarded, large and not guarded)
+        if late and guarded:
+            late.settle(tape)
+        out = _sweep(tape, inputs, seeds, guarded, large and not guarded, late or None)
         if not guarded and not within:
             for c in out:
                 if c is not None and has_nan(c):
+                    if late:
+                        late.settle(tape)
                     out = _sweep(tape, inputs, seeds, True, False)
                     break
         if free:
@@ -298,7 +305,12 @@ def sweep(
 
 
 def _sweep(
-    tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool, large: bool
+    tape: list,
+    inputs: int,
+    seeds: list[tuple[int, Any]],
+    guarded: bool,
+    large: bool,
+    late: Any = None,
 ) -> list[Any]:
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
@@ -309,7 +321,7 @@ def _sweep(
     if large:
         from .fused import sweep_large
 
-        sweep_large(tape, inputs, g, last, own)
+        sweep_large(tape, inputs, g, last, own, late)
         return g[:inputs]
     for k in range(last, inputs - 1, -1):
         ct = g[k]

@@ -28,8 +28,8 @@ class State:
 
     __slots__ = ("alarms", "computing", "copies", "given", "handles", "has_begun", "unseen")
 
-    def __init__(self, given: tuple[Iterable[Any], Iterable[Any]]) -> None:
-        """given: the values and tangents that the user has, and may write to."""
+    def __init__(self, *given: Iterable[Any]) -> None:
+        """given: the values, and the tangents, that the user has, and may write to."""
         self.alarms = Alarms()
         #: held while results are computed
         self.computing = threading.RLock()
@@ -83,6 +83,10 @@ class State:
         leaves = [n for n in operands if type(n) is Leaf]
         arrays = [n.x for n in leaves if type(n.x) is np.ndarray]
         return len(leaves) == len(operands) and all(self.whose(x) is not None for x in arrays)
+
+    def leave(self, failure: Any) -> None:
+        """The function has returned, or failed."""
+        self.finish(failure)
 
     def finish(self, failure: Any = None) -> None:
         """Compute what nobody asked for: it may have something to warn of."""

@@ -290,6 +290,15 @@ class Writer(Formulas):
             large += " or y.size >= LARGE"
             moving = f"type(x) is type(y) in DUALS and type({below}) is ndarray is type(y.primal)"
             held = " is y.primal.dtype and x.primal.shape == y.primal.shape"
+        owners = ", ".join(["uv"["xy".index(a)] for a in active])
+        fixed = "".join(f"{a}, " for a in names if a not in active)
+        is_kept = bool(set(self.reads(active)).difference(active, ["out"]))
+        late = [
+            "if L.later is not False:",
+            f"    d = record_later(P, '{active}', ({owners},), ({fixed}), {is_kept})",
+            "    if d is not None:",
+            "        return d",
+        ]
         lines = [
             f"if type({first}) is float64:",
             f"    out = {self.call}",
@@ -297,11 +306,16 @@ class Writer(Formulas):
             f"elif {number}{plain}:",
             "    r._views = None",
             f"    same = {first}.dtype is F64{alike}",
-            f"    out = {pooled} if {large} else {self.quick_call}",
+            f"    if {large}:",
+            *(f"        {line}" for line in late),
+            f"        out = {pooled}",
+            "    else:",
+            f"        out = {self.quick_call}",
         ]
         if number:
             lines += [
                 f"elif T is ndarray is type({first}) and (x.size >= LARGE or y.size >= LARGE):",
+                *(f"    {line}" for line in late),
                 "    r._views = None",
                 f"    out = {pooled}",
                 f"    same = out.dtype is F64 and {arrays}",

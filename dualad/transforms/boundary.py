@@ -15,7 +15,7 @@ from ..engine.batched import Batched
 from ..engine.batched_dual import BatchedDual
 from ..engine.dual import Dual
 from ..engine.duck import Duck, duck_under
-from ..engine.postponed import settle
+from ..engine.late import settle
 from ..engine.recorded import Recorded
 from ..engine.shape import fit
 from ..engine.traced import Buffer, TracedArray, as_value, frozen

@@ -13,8 +13,9 @@ from ..engine.batched import batched, unbatch
 from ..engine.batched_dual import general, packed
 from ..engine.dual import Dual, make_dual
 from ..engine.duck import Duck, duck_under
+from ..engine.late import settle
 from ..engine.level import Level
-from ..engine.postponed import Postponed, settle
+from ..engine.postponed import Postponed
 from ..engine.traced import settled
 from ..engine.tree import flatten
 from ..errors import ArgumentError

@@ -12,6 +12,7 @@ import numpy as np
 from ..engine.compilable import Compilable
 from ..engine.duck import duck_under
 from ..engine.grad_mode import recording
+from ..engine.late_sums import LateTotal
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
 from ..engine.recorded import Recorded, recorded, value_of
@@ -56,10 +57,12 @@ class Recording:
         "has_aux",
         "inputs",
         "large",
+        "late",
         "lasting",
         "out",
         "out_tree",
         "tape",
+        "total",
         "trees",
         "variables",
     )
@@ -77,6 +80,8 @@ class Recording:
         self._begin(f, args, names, has_aux)
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
+            if not lasting:
+                level.given = ([i.value for i in self.inputs],)
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             for _, d in self.deferred:
@@ -101,6 +106,12 @@ class Recording:
 
     def _end(self, level: Level, result: Any, lasting: bool = False) -> None:
         """Take what f returned apart."""
+        self.large, self.late, self.lasting = level.pool is not None, level.later, lasting
+        self.total = number_that_waits(level, result)
+        if self.total is not None and not self.has_aux:
+            self.variables, self.out = [result.tangent], [np.float64(np.nan)]
+            self.out_tree, self.faces, self.aux = LEAF_TREE, [None], None
+            return
         result, aux = split_aux(result, self.has_aux)
         values, self.out_tree, self.faces = outputs_of(result)
         mine = [type(v) is Recorded and v.level is level for v in values]
@@ -108,7 +119,6 @@ class Recording:
         self.out = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
         self.aux = strip(level, aux, apart if lasting else lambda v: v)
         self.large = level.pool is not None
-        self.lasting = lasting
 
     def _defer(self) -> list[tuple[Input, Deferred]]:
         """Copy the arguments, or put off copying large ones until it is known who reads them."""
@@ -143,9 +153,13 @@ class Recording:
             if k is not None and ct is not None
         ]
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free, large=self.large)
+            shares = sweep(self.tape, len(self.inputs), seeds, free, False, self.large, self.late)
         except DirectionNeededError:
             shares = self.by_forward_mode(cotangents)
+        if self.late:
+            self.late.finish()
+            if self.total is not None:
+                self.out = [self.total.found()]
         return [
             i.restore(zero_like(i) if s is None else own(s, cotangents))
             for i, s in zip(self.inputs, shares, strict=True)
@@ -187,6 +201,11 @@ class Recording:
                 axes = tuple(range(1, t.ndim))
                 total = total + np.sum(np.real(np.conj(ct) * t), axis=axes)
         return total * np.ones(n)
+
+
+def number_that_waits(level: Level, result: Any) -> Any:
+    """What the result of a function is that is a number which waits; None where it is none."""
+    return result.content if type(result) is LateTotal and result.level is level else None
 
 
 def laid_out(cotangent: Any, value: Any) -> Any:
@@ -455,19 +474,29 @@ class ValueAndGradient(_Differentiator):
         """The same by argument k, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
+            level.given = ((x,),)
             y = f(recorded(level, x, 0))
-            if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
+            total = number_that_waits(level, y)
+            if total is None and not is_recorded_number(level, y):
                 run = Recording.of_one(f, arg, f"argument {k}", tape)
                 run._end(level, y)
                 return run.primal(), run.pull([one(run)], free=True)[0], None
-            large = level.pool is not None
+            large, late, variable = level.pool is not None, level.later, y.tangent
         try:
-            (ct,) = sweep(tape, 1, [(y.tangent, ONE)], free=True, large=large)
+            (ct,) = sweep(tape, 1, [(variable, ONE)], True, False, large, late)
         except DirectionNeededError:
             run = Recording.of_one(f, arg, f"argument {k}", tape)
             (ct,) = run.by_forward_mode([ONE])
-        value = restore(y.primal, np.float64) if self.gives_value else None
+        if late:
+            late.finish()
+        y = y.primal if total is None else total.found()
+        value = restore(y, np.float64) if self.gives_value else None
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
+
+
+def is_recorded_number(level: Level, y: Any) -> bool:
+    """Whether the result of a function is a number that is recorded at a level."""
+    return type(y) is Recorded and y.level is level and is_number(y.primal)
 
 
 class Gradient(ValueAndGradient):

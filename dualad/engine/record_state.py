@@ -1,0 +1,112 @@
+"""What a level that records has put off: see `late_records`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .guard import ignore, restore
+from .joint import Node, Pass, in_order
+from .postponed import done
+from .sums import joined
+from .waiting import State
+
+__all__ = ["RecordState", "sum_of_parts"]
+
+
+class RecordState(State):
+    """The same as for duals; what nobody has asked for is left to the sweep."""
+
+    __slots__ = ("totals",)
+
+    def __init__(self, *given: Iterable[Any]) -> None:
+        super().__init__(*given)
+        #: the sums that may not be computed yet
+        self.totals: list[Any] = []
+
+    def leave(self, failure: Any) -> None:
+        """The function has returned; if it has failed, there is no sweep."""
+        if failure is not None:
+            self.finish(failure)
+
+    def finish(self, failure: Any = None) -> None:
+        """Compute what nobody asked for: it may have something to warn of."""
+        unseen, totals, self.totals = self.unseen, self.totals, []
+        if failure is not None:
+            self.unseen = []
+        if isinstance(failure, (MemoryError, KeyboardInterrupt)):
+            return
+        for n in unseen:
+            n.is_kept = False
+        for shape in {n.shape: None for n in unseen}:
+            nodes = in_order([n for n in unseen if n.shape == shape])
+            self.carry_out(nodes, Pass(nodes))
+        for total in totals if failure is None else ():
+            total.found()
+
+    def compute(self, node: Node, target: Node | None) -> None:
+        """Compute a node, and on the way all of its shape that was put off; keep the target."""
+        nodes = in_order([*(n for n in self.unseen if n.shape == node.shape), node])
+        self.carry_out(nodes, Pass(nodes, target))
+
+    def carry_out(self, nodes: Sequence[Node], joint: Pass) -> None:
+        """Compute nodes, with the sums of them that are waited for."""
+        waiting = [n for n in nodes if n.total is not None and n.total.value is None]
+        parts: list[list[Any]] = [[] for _ in waiting]
+        with self.alarms.of_the_operations():
+            for blocks in joint.blocks([joint.homes[id(n)][0] for n in waiting]):
+                add_parts(parts, blocks)
+            for n, sums in zip(waiting, parts, strict=True):
+                n.total.value = sum_of_parts(joint.size, joint.block, sums)
+        done(self, list(nodes), joint.results())
+
+    def have_been_seen(self, nodes: Sequence[Node]) -> None:
+        """Nodes were computed, and not kept."""
+        for n in nodes:
+            n.seen = True
+        self.unseen = [n for n in self.unseen if not n.seen]
+
+    def arrays(self, nodes: Sequence[Node]) -> None:
+        """Compute nodes, and keep them all."""
+        for shape in {n.shape: None for n in nodes}:
+            wanted = [n for n in nodes if n.shape == shape and n.done is None]
+            for n in wanted:
+                n.is_kept = True
+            if wanted:
+                order = in_order(wanted)
+                self.carry_out(order, Pass(order))
+
+    def settled(self, entry: tuple) -> tuple:
+        """An entry of a tape with arrays in the place of nodes."""
+        if Node not in map(type, entry):
+            return entry
+        self.arrays([x for x in entry if type(x) is Node])
+        return tuple([x.done.x if type(x) is Node else x for x in entry])
+
+    def settle(self, tape: list) -> None:
+        """Let all entries of a tape hold arrays."""
+        self.arrays([x for e in tape if type(e) is tuple for x in e if type(x) is Node])
+        tape[:] = [self.settled(e) if type(e) is tuple else e for e in tape]
+
+
+def add_parts(parts: Sequence[list[Any]], blocks: Sequence[np.ndarray]) -> None:
+    """Add up blocks, each for itself."""
+    if blocks:
+        token = ignore()
+        try:
+            for sums, block in zip(parts, blocks, strict=True):
+                sums.append(np.add.reduce(block))
+        finally:
+            restore(token)
+
+
+def sum_of_parts(size: int, block: int, sums: Sequence[Any]) -> Any:
+    """The sum of all entries, to the last bit as NumPy's; None where it is not finite."""
+    token = ignore()
+    try:
+        total = joined(size, block, iter(sums))
+    finally:
+        restore(token)
+    return total if np.isfinite(total) else None
