@@ -9,7 +9,8 @@ operands on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,22 +31,20 @@ NUMBERS = (float, int, np.float64)
 #: How many entries a run has at most of which values are computed: they are all in the cache.
 LONGEST = 64
 #: Blocks of those runs are at least so long: what a call costs is little beside them.
-SHORTEST = 1 << 13
+SHORTEST = 1 << 14
 #: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
 _rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
 
 
 class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its rules, what they read.
-
-    One that `computes` nothing hands its cotangent on.
-    """
+    """An entry of a run: its variable, those of its parents, its rules, what they read."""
 
     variable: int
     parents: tuple[int, ...]
     rules: list[Callable]
     reads: tuple
-    computes: bool
+    #: which parents get the cotangent as it is
+    hands_on: tuple[bool, ...]
 
 
 def sweep_large(
@@ -88,7 +87,7 @@ def pull_run(
             rows = max(rows, needed)
         k -= 1
     nodes = [] if late is None else nodes_of(steps, late, k, last)
-    if not nodes and (len(steps) < 2 or not any(step.computes for step in steps)):
+    if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
         return None
     if late is None or not nodes:
         _Run(g, k + 1, shape).carry_out(steps, rows)
@@ -128,8 +127,8 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | N
     found = known_rules(entry[0], tuple(kinds))
     if found is None:
         return None
-    computes = any(term != ("+", "c") for term in stated.terms)
-    return Step(k, entry[1 : 1 + count], found[0], reads, computes), found[1]
+    hands_on = tuple([term == ("+", "c") for term in stated.terms])
+    return Step(k, entry[1 : 1 + count], found[0], reads, hands_on), found[1]
 
 
 def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
@@ -167,21 +166,30 @@ def flat(array: np.ndarray) -> np.ndarray:
     return np.broadcast_to(array[(0,) * array.ndim], (array.size,))
 
 
+class Call(NamedTuple):
+    """A function of blocks, and how what it is given is taken from all slots."""
+
+    function: Callable[..., Any]
+    given: Callable[[list], tuple]
+
+
 class _Run:
     """Where the blocks of a run lie: parts of whole arrays, numbers, and rows of the cache.
 
-    All of them are slots, which are numbered; slot 0 is None, for a cotangent that is zero so far.
+    All of them are slots, which are numbered; slot 0 is None, for a cotangent that is zero so far,
+    and slot 1 has the blocks to work in.
     """
 
     def __init__(self, g: list[Any], first: int, shape: tuple):
         self.g, self.first, self.shape = g, first, shape
-        self.block = TOGETHER // ROOM
-        self.slots: list[Any] = [None]
+        self.slots: list[Any] = [None, None]
         self.cut: list[int] = []  # the slots that are parts of whole arrays
         self.rows: list[int] = []
         self.idle: list[int] = []
         self.known: dict[int, int] = {}
         self.homes: dict[int, int] = {}
+        #: how many cotangents each row is
+        self.held: dict[int, int] = {}
         self.results: dict[int, np.ndarray] = {}
 
     def whole(self, array: np.ndarray) -> int:
@@ -195,13 +203,6 @@ class _Run:
         self.slots.append(content)
         return len(self.slots) - 1
 
-    def home(self, variable: int) -> int:
-        """A slot for a cotangent: a row inside of the run, a new array where it leaves it."""
-        if variable < self.first:
-            self.results[variable] = POOL.lend(self.shape)
-            return self.whole(self.results[variable])
-        return self.row()
-
     def row(self) -> int:
         """The slot of a row that is not in use."""
         if not self.idle:
@@ -209,26 +210,55 @@ class _Run:
             self.idle.append(self.rows[-1])
         return self.idle.pop()
 
-    def planned(self, steps: list[Step]) -> list[tuple]:
-        """The calls that are made for every block, by slots."""
-        calls: list[tuple] = []
+    def home(self, variable: int) -> int:
+        """A slot to write a cotangent to: a row inside of the run, a new array where it leaves it.
+
+        It is what there is of the cotangent so far, unless that is another one's as well.
+        """
+        so_far = self.homes.get(variable)
+        if variable < self.first:
+            if so_far is None:
+                self.results[variable] = POOL.lend(self.shape)
+                so_far = self.homes[variable] = self.whole(self.results[variable])
+            return so_far
+        if so_far is not None and self.held.get(so_far) == 1:
+            return so_far
+        home = self.homes[variable] = self.row()
+        self.held[home] = 1
+        if so_far is not None:
+            self.let_go(so_far)
+        return home
+
+    def let_go(self, slot: int) -> None:
+        """One cotangent less is in a slot."""
+        if slot in self.held:
+            self.held[slot] -= 1
+            if not self.held[slot]:
+                del self.held[slot]
+                self.idle.append(slot)
+
+    def planned(self, steps: list[Step]) -> list[Call]:
+        """The calls that are made for every block."""
+        calls: list[Call] = []
         for step in steps:
             k = step.variable
             given = self.g[k]
             if k not in self.homes:
-                c = self.whole(given)
-            else:
-                c = self.homes[k]
-                if given is not None:
-                    calls.append((_add, self.whole(given), c, c, ()))
+                self.homes[k] = self.whole(given)
+            elif given is not None:
+                so_far = self.homes[k]
+                calls.append(Call(_add, itemgetter(self.whole(given), so_far, self.home(k))))
+            c = self.homes[k]
             reads = [self.operand(r) for r in step.reads]
-            for i, rule in zip(step.parents, step.rules, strict=True):
+            for i, rule, hands_on in zip(step.parents, step.rules, step.hands_on, strict=True):
                 so_far = self.homes.get(i, 0)
-                if not so_far:
-                    self.homes[i] = self.home(i)
-                calls.append((rule, c, so_far, self.homes[i], tuple(reads)))
-            if k in self.homes:
-                self.idle.append(self.homes[k])
+                if hands_on and not so_far and i >= self.first:
+                    self.homes[i] = c
+                    if c in self.held:
+                        self.held[c] += 1
+                else:
+                    calls.append(Call(rule, itemgetter(c, so_far, self.home(i), 1, *reads)))
+            self.let_go(c)
             self.is_over(step.reads)
         return calls
 
@@ -244,21 +274,28 @@ class _Run:
     def carry_out(self, steps: list[Step], count: int) -> None:
         """Pull the steps block by block, with so many blocks to work in."""
         calls = self.planned(steps)
-        wholes = [self.slots[i] for i in self.cut]
-        rows = list(scratch(len(self.rows) + count, self.block))
-        now, n = list(self.slots), wholes[0].size
-        for start in range(0, n, self.block):
-            at = slice(start, start + self.block)
-            for i, array in zip(self.cut, wholes, strict=True):
-                now[i] = array[at]
-            if n - start < self.block:
-                rows = [r[: n - start] for r in rows]
-            for i, row in zip(self.rows, rows, strict=False):
-                now[i] = row
-            work = rows[len(self.rows) :]
-            for rule, c, so_far, out, reads in calls:
-                rule(now[c], now[so_far], now[out], work, *[now[i] for i in reads])
+        for now in self.blocks(count, TOGETHER // ROOM):
+            for function, given in calls:
+                function(*given(now))
         self.finish(steps)
+
+    def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
+        """The slots with the blocks of one part after the other, each as long as `most` at most."""
+        wholes = [(i, self.slots[i]) for i in self.cut]
+        self.size, self.block = wholes[0][1].size, most
+        memory = list(scratch(len(self.rows) + count, most))
+        now, start, length = list(self.slots), 0, 0
+        for n in halves(self.size, most):
+            at = slice(start, start + n)
+            start += n
+            for i, array in wholes:
+                now[i] = array[at]
+            if n != length:
+                length, rows = n, [r[:n] for r in memory]
+                for i, row in zip(self.rows, rows, strict=False):
+                    now[i] = row
+                now[1] = rows[len(self.rows) :]
+            yield now
 
     def finish(self, steps: list[Step]) -> None:
         """Hand on the cotangents that leave the run."""
@@ -297,8 +334,8 @@ class _RunWithValues(_Run):
                 if not self.left[id(r)]:
                     self.idle.append(self.values[id(r)])
 
-    def forward(self, steps: list[Step]) -> list[tuple]:
-        """The calls that compute the values, by slots."""
+    def forward(self, steps: list[Step]) -> list[Call]:
+        """The calls that compute the values."""
         readers = [n.active for n in self.nodes] + [step.reads for step in steps]
         for r in [r for reads in readers for r in reads] + self.waiting:
             if id(r) in self.left:
@@ -308,8 +345,8 @@ class _RunWithValues(_Run):
             given = [self.operand(a if type(a) is Node else a.x) for a in n.active]
             given += [self.operand(c) for c in n.constants]
             out = self.values[id(n)] = self.row()
-            function = n.rule.function
-            calls.append((quietly(function) if n.seen else function, out, given))
+            function = quietly(n.rule.function) if n.seen else n.rule.function
+            calls.append(Call(function, itemgetter(out, 0, 1, *given)))
             self.is_over(n.active)
         return calls
 
@@ -320,37 +357,24 @@ class _RunWithValues(_Run):
         calls = self.planned(steps)
         count = max(count, *(n.rule.rows for n in self.nodes))
         most = TOGETHER * 4 // 3 // (len(self.rows) + count)
-        self.block = min(max(most, SHORTEST), TOGETHER // ROOM)
-        cut = [(i, self.slots[i]) for i in self.cut]
-        size = cut[0][1].size
-        memory = list(scratch(len(self.rows) + count, self.block))
-        now, start = list(self.slots), 0
         parts: list[list[Any]] = [[] for _ in sums]
         with self.late.alarms.of_the_operations():
-            for n in halves(size, self.block):
-                at = slice(start, start + n)
-                start += n
-                for i, array in cut:
-                    now[i] = array[at]
-                rows = [r[:n] for r in memory]
-                for i, row in zip(self.rows, rows, strict=False):
-                    now[i] = row
-                work = rows[len(self.rows) :]
-                for function, out, given in forward:
-                    function(now[out], None, work, *[now[i] for i in given])
+            for now in self.blocks(count, min(max(most, SHORTEST), TOGETHER // ROOM)):
+                for function, given in forward:
+                    function(*given(now))
                 add_parts(parts, [now[i] for i in sums])
                 token = ignore()
                 try:
-                    for rule, c, so_far, out, reads in calls:
-                        rule(now[c], now[so_far], now[out], work, *[now[i] for i in reads])
+                    for function, given in calls:
+                        function(*given(now))
                 finally:
                     restore(token)
         for n, found in zip(self.waiting, parts, strict=True):
-            n.total.value = sum_of_parts(size, self.block, found)
+            n.total.value = sum_of_parts(self.size, self.block, found)
         self.late.have_been_seen(self.nodes)
         self.finish(steps)
 
 
-def _add(c: Any, s: Any, out: Any, work: list) -> None:
+def _add(c: Any, s: Any, out: Any) -> None:
     """A cotangent that had come from beyond the run."""
     np.add(s, c, out)
