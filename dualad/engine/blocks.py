@@ -39,10 +39,14 @@ _scratch = _Scratch()
 
 
 def scratch(count: int, n: int) -> np.ndarray:
-    """Rows of n float64 entries for intermediate blocks, the same ones at every call."""
-    if _scratch.memory.size < count * n:
-        _scratch.memory = aligned(count * n)
-    return _scratch.memory[: count * n].reshape(count, n)
+    """Rows of n float64 entries for intermediate blocks, the same ones at every call.
+
+    Each begins where a line of the cache does.
+    """
+    step = -(-n // 8) * 8
+    if _scratch.memory.size < count * step:
+        _scratch.memory = aligned(count * step)
+    return _scratch.memory[: count * step].reshape(count, step)[:, :n]
 
 
 def aligned_block(count: int) -> int:
