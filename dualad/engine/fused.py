@@ -86,7 +86,7 @@ def pull_run(
             reached.update(step.parents)
             rows = max(rows, needed)
         k -= 1
-    nodes = [] if late is None else nodes_of(steps, late, k, last)
+    nodes = [] if late is None else nodes_of(steps, late, k, last, shape)
     if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
         return None
     if late is None or not nodes:
@@ -96,10 +96,11 @@ def pull_run(
     return k + 1
 
 
-def nodes_of(steps: list[Step], late: RecordState, k: int, last: int) -> list[Node]:
+def nodes_of(
+    steps: list[Step], late: RecordState, k: int, last: int, shape: tuple
+) -> list[Node]:
     """What is not computed yet of what steps read, and of the sums of results of theirs."""
     nodes = [r for step in steps for r in step.reads if type(r) is Node and r.done is None]
-    shape = nodes[0].shape if nodes else None
     for total in late.totals:
         n = total.node
         if total.value is None and n.done is None and n.shape == shape and k < n.variable <= last:

@@ -27,6 +27,7 @@ from .late_sums import can_wait, pull_of, total_of
 from .memory import large_copy
 from .postponed import LONGEST, WIDEST, done, state_of
 from .primitive import Elementwise
+from .putting_off import of_large
 from .record_state import RecordState
 from .recorded import Recorded
 from .tape import may_change
@@ -123,6 +124,7 @@ def record_later(
     state = state_of(level, RecordState)
     if state is None:
         return None
+    primitive, constants = of_large(primitive, pattern, constants)
     with_array = False
     if constants:
         kind = type(constants[0])

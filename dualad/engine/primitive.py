@@ -202,6 +202,8 @@ class Elementwise(Primitive):
     complex:  what takes over for complex arguments.
     constant: a condition on a Python number v as second argument, and the primitive for that case.
     twice:    the primitive of one argument that this one is where both are the same object.
+    large:    a Python number as second argument, and the primitive of one argument that gives the
+              same on arrays of float64.
     call:     the operation as an expression of x and y, where that is quicker than to call it.
     """
 
@@ -221,6 +223,7 @@ class Elementwise(Primitive):
         complex: Callable[..., Any] | None = None,
         constant: tuple[str, Elementwise] | None = None,
         twice: Elementwise | None = None,
+        large: tuple[float, Elementwise] | None = None,
         call: str | None = None,
         builtin: bool = True,
     ):
@@ -240,6 +243,7 @@ class Elementwise(Primitive):
         self.complex = complex
         self.constant = constant
         self.twice = twice
+        self.large = large
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         if self.complex is not None and any(map(is_complex, args)):

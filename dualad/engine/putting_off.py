@@ -15,7 +15,7 @@ from .late import settle
 from .postponed import postpone
 from .primitive import Elementwise
 
-__all__ = ["operators", "put_off"]
+__all__ = ["of_large", "operators", "put_off"]
 
 CONSTANTS = (np.ndarray, float, int, np.float64)
 
@@ -39,6 +39,7 @@ def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tupl
         return None
     if constants and type(constants[0]) not in CONSTANTS:
         return None
+    primitive, constants = of_large(primitive, pattern, constants)
     numbers = "".join([a for a, d in zip(pattern, active, strict=True) if not d.shape])
     if constants and type(constants[0]) is not np.ndarray:
         numbers += "y" if pattern == "x" else "x"
@@ -48,6 +49,17 @@ def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tupl
     except KeyError:
         rule = _rules[key] = rule_of(primitive, pattern, numbers)
     return None if rule is None else postpone(level, rule, active, constants)
+
+
+def of_large(
+    primitive: Elementwise, pattern: str, constants: tuple
+) -> tuple[Elementwise, tuple]:
+    """The same operation on large arrays, by another primitive where that is plainer."""
+    if primitive.large is not None and pattern == "x" and type(constants[0]) in (int, float):
+        value, plainer = primitive.large
+        if constants[0] == value:
+            return plainer, ()
+    return primitive, constants
 
 
 def rule_of(primitive: Elementwise, pattern: str, numbers: str) -> Rule | None:

@@ -163,7 +163,7 @@ negative    = elementwise(np.negative,    "-1",                 operator="-", jo
 positive    = elementwise(np.positive,    "1",                  operator="+", joint=True)
 polynomial_power = elementwise(
     np.power, "x + x if type(y) is int and y == 2 else power_slope(x, y)", None,
-    operator="**", name="polynomial_power")
+    operator="**", name="polynomial_power", large=(2, square))
 power       = elementwise(np.power,       "power_slope(x, y)", "exponent_slope(out, x)",
                           operator="**", singular=True, complex=lambda x, y: complex_power(x, y),
                           constant=("v >= 1", polynomial_power))
