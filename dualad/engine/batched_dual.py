@@ -57,8 +57,10 @@ class BatchedDual(Dual):
 
 
 def general(x: Any) -> Any:
-    """Any value, one with many tangents as the dual that it stands for."""
-    return x.general() if isinstance(x, Dual) and type(x) is not Dual else x
+    """Any value, one with many tangents as the dual that it stands for, and computed."""
+    if isinstance(x, Dual):
+        return x if type(x) is Dual else x.general()
+    return x.general() if isinstance(x, TracedArray) and x.waits else x
 
 
 def make_batched_dual(level: Level, primal: Any, tangents: Any) -> BatchedDual:

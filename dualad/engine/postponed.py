@@ -148,6 +148,7 @@ def stop(level: Any) -> None:
     """Compute all of a level that is put off and in use, and put nothing off from now on."""
     state = level.later
     if state:
+        state.keep(level.tape)
         for handle in state.handles:
             settle(handle())
         state.finish()

@@ -85,7 +85,7 @@ class RecordState(State):
         self.arrays([x for x in entry if type(x) is Node])
         return tuple([x.done.x if type(x) is Node else x for x in entry])
 
-    def settle(self, tape: list) -> None:
+    def keep(self, tape: list) -> None:
         """Let all entries of a tape hold arrays."""
         self.arrays([x for e in tape if type(e) is tuple for x in e if type(x) is Node])
         tape[:] = [self.settled(e) if type(e) is tuple else e for e in tape]

@@ -272,7 +272,7 @@ def sweep(
     watch = WATCH.get()
     if watch is not None:
         if late:
-            late.settle(tape)
+            late.keep(tape)
         from .blame import blame_tape
 
         return watch.swept(
@@ -286,13 +286,13 @@ def sweep(
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
         if late and guarded:
-            late.settle(tape)
+            late.keep(tape)
         out = _sweep(tape, inputs, seeds, guarded, large and not guarded, late or None)
         if not guarded and not within:
             for c in out:
                 if c is not None and has_nan(c):
                     if late:
-                        late.settle(tape)
+                        late.keep(tape)
                     out = _sweep(tape, inputs, seeds, True, False)
                     break
         if free:

@@ -84,6 +84,9 @@ class State:
         arrays = [n.x for n in leaves if type(n.x) is np.ndarray]
         return len(leaves) == len(operands) and all(self.whose(x) is not None for x in arrays)
 
+    def keep(self, tape: list) -> None:
+        """Compute what a tape refers to."""
+
     def leave(self, failure: Any) -> None:
         """The function has returned, or failed."""
         self.finish(failure)

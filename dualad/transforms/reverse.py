@@ -75,12 +75,16 @@ class Recording:
         names: Sequence[str],
         has_aux: bool,
         lasting: bool = False,
+        once: bool = False,
     ):
-        """With lasting=True the recording outlives later writes into arguments and results."""
+        """With lasting=True the recording outlives later writes into arguments and results.
+
+        With once=True it is pulled once, at once: what the sweep can compute is left to it.
+        """
         self._begin(f, args, names, has_aux)
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
-            if not lasting:
+            if once:
                 level.given = ([i.value for i in self.inputs],)
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
@@ -460,6 +464,7 @@ class ValueAndGradient(_Differentiator):
             [args[k] for k in nums],
             ARGUMENT if nums == (0,) else [f"argument {k}" for k in nums],
             self.has_aux,
+            once=True,
         )
         if not run.inputs:
             raise ArgumentError(

@@ -310,6 +310,108 @@ def test_a_stopped_value_that_is_written_to():
     np.testing.assert_allclose(dualad.grad(f)(X), np.cos(X) * np.sin(X), rtol=1e-13)
 
 
+def test_a_function_of_the_users_that_writes_to_what_it_is_given():
+    class Spoils(dualad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.clone()
+            x.detach().numpy()[:] = 0.0
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    def f(x):
+        s = np.sin(x * 1.0)
+        y = np.exp(s * 2.0) * s
+        return np.sum(np.cos(y * 2.0)) + np.sum(s * np.sin(s * 3.0) * Spoils.apply(y))
+
+    def g(x):
+        s = np.sin(x * 1.0)
+        y = np.exp(s * 2.0) * s
+        return np.sum(np.cos(y * 2.0)) + np.sum(s * np.sin(s * 3.0) * y)
+
+    try:
+        got = dualad.grad(f)(X)
+    except dualad.errors.DualADError:
+        return
+    np.testing.assert_allclose(got, dualad.grad(g)(X), rtol=1e-12)
+
+
+def test_other_reverse_transformations():
+    f = lambda x: np.sum(np.exp(x * 2.0) * x)
+    want = np.exp(2 * X) * (1 + 2 * X)
+    _, pull = dualad.vjp(f, X)
+    _, pushed = dualad.linearize(f, X)
+    for got in (dualad.jacrev(f)(X), dualad.jacobian(f)(X), pull(1.0)[0], pull(1.0)[0]):
+        np.testing.assert_allclose(got, want, rtol=1e-13)
+    np.testing.assert_allclose(pushed(W), np.sum(want * W), rtol=1e-12)
+    row = np.arange(3.0)[:, None] + 1
+    many = dualad.vmap(lambda k: dualad.grad(lambda x: np.sum(np.exp(x * k) * x))(X))(row[:, 0])
+    np.testing.assert_allclose(many, np.exp(row * X) * (1 + row * X), rtol=1e-13)
+    each = dualad.vmap(dualad.grad(f))(np.stack([X, X + 1]))
+    np.testing.assert_allclose(each[0], want, rtol=1e-13)
+
+
+def test_values_that_wait_are_stored():
+    def f(x):
+        y = np.sin(x * 1.0) + x
+        out = np.zeros_like(x)
+        out[: N // 2] = (y * 2.0)[: N // 2]
+        out[N // 2 :] = y[N // 2 :]
+        out[3] = np.sum(y) * 2.0
+        few = np.zeros_like(x[:2])
+        few[0] = np.sum(y * y)
+        few[1] += np.mean(y)
+        z = y * 3.0
+        z[:] = y * 5.0
+        z[7] = np.mean(y)
+        return np.sum(out * out) + np.sum(few) + np.sum(z)
+
+    y, s = np.sin(X) + X, np.sum(np.sin(X) + X)
+    twice = np.where(np.arange(N) < N // 2, 8.0, 2.0) * y
+    twice[3] = 0.0
+    want = twice + 8 * s + 2 * y + 1 / N + np.where(np.arange(N) == 7, 0.0, 5.0) + 1 / N
+    np.testing.assert_allclose(dualad.grad(f)(X), want * (np.cos(X) + 1), rtol=1e-12)
+
+
+def test_compiled_and_custom_functions_of_values_that_wait():
+    @dualad.custom_jvp
+    def cube(x):
+        return x**3
+
+    @cube.defjvp
+    def cube_jvp(primals, tangents):
+        return cube(*primals), 3 * primals[0] ** 2 * tangents[0]
+
+    class Square(dualad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2 * ctx.saved_tensors[0]
+
+    compiled = dualad.compile(lambda y: np.sin(y) * y)
+    y = np.sin(X) + X
+    for function, slope in (
+        (cube, 3 * y**2),
+        (Square.apply, 2 * y),
+        (compiled, np.cos(y) * y + np.sin(y)),
+    ):
+        for first in (lambda v: np.sum(v * 1.0), np.sum):
+            f = lambda x: first(function(np.sin(x * 1.0) + x))
+            got = np.asarray(dualad.grad(f)(X))
+            np.testing.assert_allclose(got, slope * (np.cos(X) + 1), rtol=1e-12)
+    s = np.sum(y)
+    for function, slope in ((cube, 3 * s**2), (Square.apply, 2 * s)):
+        got = np.asarray(dualad.grad(lambda x: function(np.sum(np.sin(x * 1.0) + x)))(X))
+        np.testing.assert_allclose(got, slope * (np.cos(X) + 1), rtol=1e-12)
+
+
 def test_a_custom_function_between():
     @dualad.custom_vjp
     def triple(x):
@@ -550,10 +652,15 @@ def test_a_leak_is_an_error():
 
 def test_nested_transformations():
     f = lambda x: np.sum(x * x * x + np.sin(x))
+    late = lambda x: np.sin(x * 1.0) + x
     for nested in (
-        lambda x: np.sum(dualad.grad(f)(x * 1.0) * W),
-        lambda x: np.sum(dualad.jvp(dualad.grad(f), (x * 1.0,), (W,))[1]),
-        lambda x: dualad.jvp(f, (x * 1.0,), (W,))[1],
+        lambda x: np.sum(dualad.grad(f)(late(x)) * W),
+        lambda x: np.sum(dualad.jvp(dualad.grad(f), (late(x),), (W,))[1]),
+        lambda x: dualad.jvp(f, (late(x),), (late(x),))[1],
+        lambda x: dualad.vjp(f, late(x))[1](np.sum(late(x)))[0] @ W,
+        lambda x: np.sum(dualad.vmap(lambda y: y * y)(late(x))),
+        lambda x: dualad.grad(lambda a: np.sin(a) * a)(np.sum(late(x)) / N),
+        lambda x: dualad.jvp(lambda a: np.sin(a) * a, (np.mean(late(x)),), (1.0,))[1],
     ):
         value, slope = dualad.value_and_grad(nested)(X)
         again = nested(X)
