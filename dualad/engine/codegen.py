@@ -23,11 +23,11 @@ from .duck import as_duck
 from .guard import IGNORE, has_nan, restore, set_state
 from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
-from .memory import LARGE
-from .numbers import ARRAYS, doubled
 from .late import Late, settle as computed, settled_within
 from .late_records import LateRecord, record_later
 from .late_sums import LateTotal
+from .memory import LARGE
+from .numbers import ARRAYS, doubled
 from .postponed import Postponed
 from .primitive import Elementwise, lifted
 from .recorded import Recorded

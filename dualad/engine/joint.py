@@ -58,8 +58,8 @@ class Leaf:
 class Node:
     """An operation that is put off, with what it needs to be carried out."""
 
-    __slots__ = ("active", "constants", "done", "handle", "is_held", "is_kept", "leaves", "rule",
-                 "seen", "shape", "total", "variable")  # fmt: skip
+    __slots__ = ("active", "constants", "done", "handle", "is_held", "is_kept", "is_read",
+                 "leaves", "rule", "seen", "shape", "total", "variable")  # fmt: skip
 
     dtype = F64
 
@@ -77,11 +77,13 @@ class Node:
         self.is_held = True
         #: whether it is kept where it is computed
         self.is_kept = False
+        #: whether its value, or what that is made of, is known to be wanted in the sweep
+        self.is_read = False
         #: of a recorded operation its variable, and its sum where that waits too
         self.variable: int | None = None
         self.total: Any = None
         #: value and tangent, when they are kept
-        self.done: Leaf | None = None
+        self.done: Any = None
         #: a reference to the dual that stands for it
         self.handle: Any = None
 

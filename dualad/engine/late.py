@@ -8,14 +8,13 @@ import numpy as np
 
 from .memory import F64
 from .traced import SLOT
-from .waiting import State
 
 __all__ = ["KNOWN", "Late", "settle", "settled_within", "state_of_result"]
 
 #: What is known of a result that is not computed.
 KNOWN = frozenset(
-    ["__class__", "bind", "compute", "content", "dtype", "ends", "general", "kind", "level", "mean", "ndim",
-     "primal", "shape", "size", "sum", "tangent", "waits"]
+    ["__class__", "bind", "compute", "content", "dtype", "ends", "general", "kind", "level",
+     "mean", "ndim", "primal", "shape", "size", "sum", "tangent", "waits"]
 )  # fmt: skip
 
 
@@ -65,7 +64,7 @@ def settle(x: Any) -> Any:
     return x
 
 
-def state_of_result(d: Any) -> State:
+def state_of_result(d: Any) -> Any:
     """The state of the level of a result; an error where the level is closed."""
     if not d.level.is_open:
         d.level.new(type(d))  # which raises the error of a leak

@@ -25,7 +25,7 @@ from .joint import Leaf, Node, Rule
 from .late import Late, settle, settled_within, state_of_result
 from .late_sums import can_wait, pull_of, total_of
 from .memory import large_copy
-from .postponed import LONGEST, WIDEST, done, state_of
+from .postponed import LONGEST, state_of
 from .primitive import Elementwise
 from .putting_off import of_large
 from .record_state import RecordState
@@ -35,6 +35,10 @@ from .traced import FUNCTIONS, SLOT
 from .waiting import LATE, is_constant, is_plain
 
 __all__ = ["LateRecord", "record_later"]
+
+#: With so many arrays that it is made of a result is computed: they are not to take more memory
+#: than values of operations would.
+WIDEST = 8
 
 CONSTANTS = (np.ndarray, float, int, np.float64)
 #: What costs no more than to write the result to memory, and to read it again.
@@ -147,11 +151,12 @@ def record_later(
     operands = [operand(d, shape) for d in active]
     if None in operands or not all(is_constant(c, shape) for c in constants):
         return None
-    if state.is_first(operands):
+    is_copied = with_array and not are_kept and may_change(constants[0])
+    if state.is_early(operands, is_copied):
         return None
     pool_of(level)
     operands = [state.made_safe(n) for n in operands]
-    if with_array and not are_kept and may_change(constants[0]):
+    if is_copied:
         constants = (large_copy(constants[0]),)
     return put_down(state, level, found, pattern, active, operands, constants, shape)
 
@@ -181,7 +186,7 @@ def put_down(
         if type(value) is Leaf:
             value = value.x
         elif type(value) is Node:
-            value.is_kept = value.rule.is_dear
+            keep_what_is_dear(value)
         reads.append(value)
     r = level.new(LateRecord)
     tape = level.tape
@@ -193,6 +198,18 @@ def put_down(
     state.handles.append(node.handle)
     state.unseen.append(node)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
+
+
+def keep_what_is_dear(node: Node) -> None:
+    """Let a pass before the sweep keep what it would cost much to compute a value again."""
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if not n.is_read and n.done is None:
+            n.is_read = True
+            n.is_kept = n.rule.is_dear
+            if not n.is_kept:
+                stack += [a for a in n.active if type(a) is Node]
 
 
 def operand(d: Any, shape: tuple[int, ...]) -> Any:

@@ -25,7 +25,7 @@ from .dual import Dual, make_dual
 from .joint import Leaf, Node, Pass, Rule, in_order
 from .late import Late, settle, settled_within, state_of_result
 from .level import entered
-from .memory import F64, large_copy
+from .memory import large_copy
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT, TracedArray
 from .waiting import LATE, State, is_constant, is_plain

@@ -51,9 +51,7 @@ def put_off(primitive: Elementwise, pattern: str, active: tuple, constants: tupl
     return None if rule is None else postpone(level, rule, active, constants)
 
 
-def of_large(
-    primitive: Elementwise, pattern: str, constants: tuple
-) -> tuple[Elementwise, tuple]:
+def of_large(primitive: Elementwise, pattern: str, constants: tuple) -> tuple[Elementwise, tuple]:
     """The same operation on large arrays, by another primitive where that is plainer."""
     if primitive.large is not None and pattern == "x" and type(constants[0]) in (int, float):
         value, plainer = primitive.large

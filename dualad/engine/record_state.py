@@ -16,15 +16,38 @@ from .waiting import State
 __all__ = ["RecordState", "sum_of_parts"]
 
 
+#: How many operations are carried out at once rather than copy what the user may write to.
+FEW = 2
+
+
 class RecordState(State):
     """The same as for duals; what nobody has asked for is left to the sweep."""
 
-    __slots__ = ("totals",)
+    __slots__ = ("begun", "totals")
 
     def __init__(self, *given: Iterable[Any]) -> None:
         super().__init__(*given)
         #: the sums that may not be computed yet
         self.totals: list[Any] = []
+        #: how many operations were carried out at once for what is said in `is_early`
+        self.begun = 0
+
+    def is_early(self, operands: Sequence[Any], is_copied: bool) -> bool:
+        """Whether an operation is one of the first that would have to copy an operand.
+
+        These are not put off: perhaps there are not many more, and a copy costs as much as two.
+        """
+        if self.begun >= FEW or any(type(n) is Node for n in operands):
+            return False
+        if is_copied or any(self.would_copy(n.x) for n in operands):
+            self.begun += 1
+            return True
+        return False
+
+    def would_copy(self, x: np.ndarray) -> bool:
+        """Whether an array is one of the user's, of which there is no copy."""
+        a = self.whose(x)
+        return a is not None and (id(a), 0, a.shape) not in self.copies
 
     def leave(self, failure: Any) -> None:
         """The function has returned; if it has failed, there is no sweep."""
