@@ -24,8 +24,6 @@ from .guard import IGNORE, has_nan, restore, set_state
 from .interpreted import FirstCalls, Pair, first_calls
 from .keywords import call_with_keywords
 from .late import Late, settle as computed, settled_within
-from .late_records import LateRecord, record_later
-from .late_sums import LateTotal
 from .memory import LARGE
 from .numbers import ARRAYS, doubled
 from .postponed import Postponed
@@ -36,7 +34,7 @@ from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
 
-__all__ = ["define", "install", "operator_method", "rewire"]
+__all__ = ["add_kind", "define", "install", "operator_method", "rewire"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
@@ -49,10 +47,10 @@ OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple, range)
 def mixed(primitive: Any, x: Any, y: Any) -> Any:
     """The general path of an operator; a buffer beside a value of a level is a constant."""
     if isinstance(primitive, Elementwise):
-        if type(y) is Postponed and type(x) is Dual:
-            return fast(primitive, "Postponed")[1](y, x)  # type: ignore[misc]
-        if type(y) is LateRecord and type(x) is Recorded:
-            return fast(primitive, "LateRecord")[1](y, x)  # type: ignore[misc]
+        if isinstance(y, Late):
+            name = type(y).__name__
+            if name in LATE and type(x) is LATE[name][0][0]:
+                return fast(primitive, name)[1](y, x)  # type: ignore[misc]
         if type(y) is Buffer and type(x) in KINDS:
             return fast(primitive, type(x).__name__)[0](x, y.primal)
         if type(x) is Buffer and type(y) in KINDS:
@@ -66,6 +64,13 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
                 ask(other, True)
             return NotImplemented
     return primitive(as_operand(x), as_operand(y))
+
+
+def record_later(*args: Any) -> Any:
+    """The same as that of `late_records`, which few programs need."""
+    from .late_records import record_later
+
+    return record_later(*args)
 
 
 #: names the generated code refers to beside those of its formulas
@@ -118,13 +123,10 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
 
 
 #: the kinds with generated code
-KINDS: tuple[type[TracedArray], ...] = (
-    Dual, BatchedDual, Recorded, Batched, Postponed, LateRecord,
-)  # fmt: skip
+KINDS: list[type[TracedArray]] = [Dual, BatchedDual, Recorded, Batched, Postponed]
 #: those whose results are not computed yet, with what these become, and what makes them
 LATE: dict[str, tuple[tuple[type, type], Callable[..., Any]]] = {
     "Postponed": ((Dual, Postponed), putting_off.put_off),
-    "LateRecord": ((Recorded, LateRecord), record_later),
 }
 
 #: (kind, primitive) -> (op, rop): as they were written, for first calls, and as they are in use
@@ -221,6 +223,8 @@ class _Lazy:
         return self if instance is None else f.__get__(instance, kind)  # type: ignore[union-attr]
 
 
+#: Kinds that inherit from one with generated code, and have none.
+_others: list[type[TracedArray]] = []
 #: The operators of the kinds, to take them back to where they started.
 _operators: list[_Lazy] = []
 
@@ -236,16 +240,17 @@ def operator_method(primitive: Elementwise, reflected: bool = False) -> Callable
 
 def install(primitive: Elementwise, name: str, reflected: str | None = None) -> None:
     """Make `name` (and its reflection) the operator of a primitive on all traced arrays."""
-    for cls in (TracedArray, LateTotal):
-        setattr(cls, name, operator_method(primitive))
-        if reflected is not None:
-            setattr(cls, reflected, operator_method(primitive, True))
+    setattr(TracedArray, name, operator_method(primitive))
+    if reflected is not None:
+        setattr(TracedArray, reflected, operator_method(primitive, True))
     for method, swap in ((name, False), (reflected, True)):
         if method is not None:
             lazy = _Lazy(method, primitive, swap)
             _operators.append(lazy)
-            for kind in KINDS:
-                setattr(kind, method, lazy)
+            for cls in KINDS:
+                setattr(cls, method, lazy)
+            for cls in _others:
+                setattr(cls, method, operator_method(primitive, swap))
 
 
 class _Table(dict):
@@ -307,3 +312,20 @@ for _kind in KINDS:
     _kind.__array_ufunc__ = protocol(  # type: ignore[method-assign]
         _kind, TracedArray.__array_ufunc__ if not issubclass(_kind, Late) else computed_first
     )
+
+
+def add_kind(
+    cls: type[TracedArray], base: type[TracedArray], put_off: Any, other: type[TracedArray]
+) -> None:
+    """Give operators to a kind whose results wait, and to another one that only inherits.
+
+    base: what results become when they are computed; put_off: what makes one that waits.
+    """
+    with _wiring:
+        KINDS.append(cls)
+        LATE[cls.__name__] = (base, cls), put_off
+        _others.append(other)
+        for lazy in _operators:
+            setattr(cls, lazy.name, lazy)
+            setattr(other, lazy.name, operator_method(lazy.primitive, lazy.reflected))
+        cls.__array_ufunc__ = protocol(cls, computed_first)  # type: ignore[method-assign]

@@ -28,6 +28,9 @@ class Late:
     __slots__ = ()
     waits = True
 
+    #: of a number what it is made of
+    content: Any = None
+
     def compute(self) -> None:
         """Compute the result; it is of the kind that such results have from now on."""
         raise NotImplementedError

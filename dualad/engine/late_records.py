@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .blocks import joint_rule, pool_of
+from .codegen import add_kind
 from .formulas import Formulas
 from .joint import Leaf, Node, Rule
 from .late import Late, settle, settled_within, state_of_result
-from .late_sums import can_wait, pull_of, total_of
+from .late_sums import LateTotal, can_wait, pull_of, total_of
 from .memory import large_copy
 from .postponed import LONGEST, state_of
 from .primitive import Elementwise
@@ -220,3 +221,6 @@ def operand(d: Any, shape: tuple[int, ...]) -> Any:
             return None
         return x if x.done is None else x.done
     return Leaf(x, x) if is_plain(x, shape) else None
+
+
+add_kind(LateRecord, Recorded, record_later, LateTotal)

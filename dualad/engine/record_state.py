@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,9 @@ class RecordState(State):
 
     __slots__ = ("begun", "totals")
 
-    def __init__(self, *given: Iterable[Any]) -> None:
-        super().__init__(*given)
+    def __init__(self, *given: Any) -> None:
+        """given: the values that the user has, and may write to."""
+        super().__init__(given)
         #: the sums that may not be computed yet
         self.totals: list[Any] = []
         #: how many operations were carried out at once for what is said in `is_early`

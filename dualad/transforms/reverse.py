@@ -12,7 +12,7 @@ import numpy as np
 from ..engine.compilable import Compilable
 from ..engine.duck import duck_under
 from ..engine.grad_mode import recording
-from ..engine.late_sums import LateTotal
+from ..engine.late import Late
 from ..engine.level import Level
 from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
 from ..engine.recorded import Recorded, recorded, value_of
@@ -85,7 +85,7 @@ class Recording:
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
             if once:
-                level.given = ([i.value for i in self.inputs],)
+                level.given = [i.value for i in self.inputs]
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             for _, d in self.deferred:
@@ -209,7 +209,7 @@ class Recording:
 
 def number_that_waits(level: Level, result: Any) -> Any:
     """What the result of a function is that is a number which waits; None where it is none."""
-    return result.content if type(result) is LateTotal and result.level is level else None
+    return result.content if isinstance(result, Late) and result.level is level else None
 
 
 def laid_out(cotangent: Any, value: Any) -> Any:
@@ -479,16 +479,18 @@ class ValueAndGradient(_Differentiator):
         """The same by argument k, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
-            level.given = ((x,),)
+            level.given = (x,)
             y = f(recorded(level, x, 0))
-            total = number_that_waits(level, y)
-            if total is None and not is_recorded_number(level, y):
-                run = Recording.of_one(f, arg, f"argument {k}", tape)
-                run._end(level, y)
-                return run.primal(), run.pull([one(run)], free=True)[0], None
-            large, late, variable = level.pool is not None, level.later, y.tangent
+            total = None
+            if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
+                total = number_that_waits(level, y)
+                if total is None:
+                    run = Recording.of_one(f, arg, f"argument {k}", tape)
+                    run._end(level, y)
+                    return run.primal(), run.pull([one(run)], free=True)[0], None
+            large, late = level.pool is not None, level.later
         try:
-            (ct,) = sweep(tape, 1, [(variable, ONE)], True, False, large, late)
+            (ct,) = sweep(tape, 1, [(y.tangent, ONE)], True, False, large, late)
         except DirectionNeededError:
             run = Recording.of_one(f, arg, f"argument {k}", tape)
             (ct,) = run.by_forward_mode([ONE])
@@ -497,11 +499,6 @@ class ValueAndGradient(_Differentiator):
         y = y.primal if total is None else total.found()
         value = restore(y, np.float64) if self.gives_value else None
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
-
-
-def is_recorded_number(level: Level, y: Any) -> bool:
-    """Whether the result of a function is a number that is recorded at a level."""
-    return type(y) is Recorded and y.level is level and is_number(y.primal)
 
 
 class Gradient(ValueAndGradient):
