@@ -58,8 +58,8 @@ class Leaf:
 class Node:
     """An operation that is put off, with what it needs to be carried out."""
 
-    __slots__ = ("active", "constants", "done", "handle", "is_held", "is_kept", "is_read",
-                 "leaves", "rule", "seen", "shape", "total", "variable")  # fmt: skip
+    __slots__ = ("active", "constants", "done", "handle", "is_held", "is_kept", "is_part",
+                 "is_read", "leaves", "rule", "seen", "shape", "total", "variable")  # fmt: skip
 
     dtype = F64
 
@@ -77,8 +77,8 @@ class Node:
         self.is_held = True
         #: whether it is kept where it is computed
         self.is_kept = False
-        #: whether its value, or what that is made of, is known to be wanted in the sweep
-        self.is_read = False
+        #: whether the sweep reads its value, and whether that is made of it
+        self.is_read = self.is_part = False
         #: of a recorded operation its variable, and its sum where that waits too
         self.variable: int | None = None
         self.total: Any = None

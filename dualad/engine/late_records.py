@@ -33,9 +33,13 @@ from .record_state import RecordState
 from .recorded import Recorded
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT
-from .waiting import LATE, is_constant, is_plain
+from .waiting import is_constant, is_plain
 
-__all__ = ["LateRecord", "record_later"]
+__all__ = ["LATE", "LateRecord", "record_later"]
+
+#: From this many entries on, 2 MB, recorded operations are put off: what that costs, a few tenths
+#: of a millisecond for each function, is little beside them.
+LATE = 1 << 18
 
 #: With so many arrays that it is made of a result is computed: they are not to take more memory
 #: than values of operations would.
@@ -203,11 +207,12 @@ def put_down(
 
 def keep_what_is_dear(node: Node) -> None:
     """Let a pass before the sweep keep what it would cost much to compute a value again."""
+    node.is_read = True
     stack = [node]
     while stack:
         n = stack.pop()
-        if not n.is_read and n.done is None:
-            n.is_read = True
+        if not n.is_part and n.done is None:
+            n.is_part = True
             n.is_kept = n.rule.is_dear
             if not n.is_kept:
                 stack += [a for a in n.active if type(a) is Node]

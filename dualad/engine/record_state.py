@@ -20,6 +20,11 @@ __all__ = ["RecordState", "sum_of_parts"]
 FEW = 2
 
 
+#: Of so few operations, which somebody looks at before the sweep, all is kept that this reads:
+#: to compute it again saves no time, and keeping it is not much memory.
+SHORT = 12
+
+
 class RecordState(State):
     """The same as for duals; what nobody has asked for is left to the sweep."""
 
@@ -73,6 +78,9 @@ class RecordState(State):
     def compute(self, node: Node, target: Node | None) -> None:
         """Compute a node, and on the way all of its shape that was put off; keep the target."""
         nodes = in_order([*(n for n in self.unseen if n.shape == node.shape), node])
+        if len(nodes) <= SHORT:
+            for n in nodes:
+                n.is_kept = n.is_kept or n.is_read
         self.carry_out(nodes, Pass(nodes, target))
 
     def carry_out(self, nodes: Sequence[Node], joint: Pass) -> None:
