@@ -18,7 +18,7 @@ from .blocks import share_rule
 from .joint import Node, in_order
 from .memory import F64, LARGE
 from .record_state import RecordState
-from .runs import Run, RunWithValues, Step
+from .runs import Run, RunWithValues, Step, is_plain
 
 __all__ = ["known_rules", "sweep_large"]
 
@@ -131,11 +131,3 @@ def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int]
         rules.append(made[0])
         rows = max(rows, made[1])
     return rules, rows
-
-
-def is_plain(ct: Any, shape: tuple) -> bool:
-    """Whether a cotangent can be cut as if it had one axis."""
-    return (
-        type(ct) is np.ndarray and ct.dtype is F64 and ct.shape == shape
-        and (ct.flags.c_contiguous or not any(ct.strides))
-    )  # fmt: skip

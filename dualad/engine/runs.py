@@ -14,12 +14,12 @@ import numpy as np
 from .blocks import TOGETHER, scratch
 from .guard import ignore, restore
 from .joint import Node, quietly
-from .memory import POOL
+from .memory import F64, POOL
 from .record_state import RecordState, add_parts, sum_of_parts
 from .sums import halves
 from .tape import add_cotangent
 
-__all__ = ["Run", "RunWithValues", "Step"]
+__all__ = ["Run", "RunWithValues", "Step", "is_plain"]
 
 #: How many blocks there is room for in the cache: those in work, and some that pass by.
 ROOM = 8
@@ -36,6 +36,14 @@ class Step(NamedTuple):
     reads: tuple
     #: which parents get the cotangent as it is
     hands_on: tuple[bool, ...]
+
+
+def is_plain(ct: Any, shape: tuple) -> bool:
+    """Whether a cotangent can be cut as if it had one axis."""
+    return (
+        type(ct) is np.ndarray and ct.dtype is F64 and ct.shape == shape
+        and (ct.flags.c_contiguous or not any(ct.strides))
+    )  # fmt: skip
 
 
 def flat(array: np.ndarray) -> np.ndarray:
@@ -69,6 +77,8 @@ class Run:
         #: how many cotangents each row is
         self.held: dict[int, int] = {}
         self.results: dict[int, np.ndarray] = {}
+        #: the variables of which the run adds to what had come before
+        self.taken: set[int] = set()
 
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
@@ -107,6 +117,18 @@ class Run:
             self.let_go(so_far)
         return home
 
+    def given(self, variable: int) -> int:
+        """The slot of what has come of a cotangent from beyond the run; 0 for nothing.
+
+        It is added to, so that sums are in the order of the entries, however these are cut into
+        runs.
+        """
+        ct = self.g[variable]
+        if ct is None or not is_plain(ct, self.shape):
+            return 0
+        self.taken.add(variable)
+        return self.whole(ct)
+
     def let_go(self, slot: int) -> None:
         """One cotangent less is in a slot."""
         if slot in self.held:
@@ -120,16 +142,10 @@ class Run:
         calls: list[Call] = []
         for step in steps:
             k = step.variable
-            given = self.g[k]
-            if k not in self.homes:
-                self.homes[k] = self.whole(given)
-            elif given is not None:
-                so_far = self.homes[k]
-                calls.append(Call(_add, itemgetter(self.whole(given), so_far, self.home(k))))
-            c = self.homes[k]
+            c = self.homes[k] if k in self.homes else self.whole(self.g[k])
             reads = [self.operand(r) for r in step.reads]
             for i, rule, hands_on in zip(step.parents, step.rules, step.hands_on, strict=True):
-                so_far = self.homes.get(i, 0)
+                so_far = self.homes[i] if i in self.homes else self.given(i)
                 if hands_on and not so_far and i >= self.first:
                     self.homes[i] = c
                     if c in self.held:
@@ -180,7 +196,10 @@ class Run:
         for step in steps:
             self.g[step.variable] = None
         for i, total in self.results.items():
-            add_cotangent(self.g, i, total)
+            if i in self.taken:
+                self.g[i] = total
+            else:
+                add_cotangent(self.g, i, total)
 
 
 class RunWithValues(Run):
@@ -251,8 +270,3 @@ class RunWithValues(Run):
             n.total.value = sum_of_parts(self.size, self.block, found)
         self.late.have_been_seen(self.nodes)
         self.finish(steps)
-
-
-def _add(c: Any, s: Any, out: Any) -> None:
-    """A cotangent that had come from beyond the run."""
-    np.add(s, c, out)
