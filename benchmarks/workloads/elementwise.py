@@ -81,9 +81,9 @@ def black_scholes(xp: Any, constant: Callable) -> Callable:
     "the square of a rational function of degree 4 on 10^6 numbers: memory, hardly any arithmetic",
     lambda: (rng(1).normal(size=MILLION),),
     targets={"jvp": 3.0, "grad": 3.0},
-    dominates="Memory: f does one addition or product for every 8 MB that it reads and writes. The "
-    "jvp is one pass by blocks in the cache, after its first operation and a copy of the argument; "
-    "so is the gradient, after two.",
+    dominates="Memory: f does one addition or product for every 8 MB that it reads and writes. "
+    "Both derivatives are one pass by blocks in the cache, after the first operation and a copy "
+    "of the argument.",
     operations=13,
     peak=("jvp", "grad"),
 )
