@@ -5,7 +5,7 @@ import pytest
 
 import dualad
 from dualad.engine import codegen
-from dualad.engine.blocks import Later, blockwise
+from dualad.engine.blocks import Later, blockwise, scratch
 from dualad.engine.level import Level
 from dualad.engine.memory import LARGE
 from dualad.engine.primitive import PRIMITIVES, Elementwise
@@ -233,3 +233,12 @@ def test_a_cotangent_is_of_the_dtype_of_its_variable_at_any_size(n):
     got = dualad.vjp(np.multiply, x, y)[1](np.full(n, 2.0))
     assert [g.dtype for g in got] == [np.float32, np.float64]
     np.testing.assert_array_equal(got, [np.full(n, 1.5), np.full(n, 3.0)])
+
+
+@pytest.mark.parametrize("n", [8, 1001, 7813])
+def test_blocks_to_work_in_begin_where_lines_of_the_cache_do(n):
+    rows = scratch(5, n)
+    assert rows.shape == (5, n)
+    assert all(r.flags.c_contiguous and r.ctypes.data % 64 == 0 for r in rows)
+    rows[:] = np.arange(5.0)[:, None]
+    np.testing.assert_array_equal(rows[3], np.full(n, 3.0))

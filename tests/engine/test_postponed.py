@@ -153,6 +153,13 @@ def test_an_argument_above_what_is_put_off_is_put_off_with_it(passes):
     assert passes == [2]
 
 
+@pytest.mark.parametrize("power", [2, 2.0])
+def test_a_square_is_put_off(power, passes):
+    f = lambda x: np.sum((x * 2.0 - 1.0) ** power)
+    assert_equal(f, X)
+    assert passes == [2]
+
+
 def test_a_single_operation_is_carried_out_at_once(passes):
     dualad.jvp(np.sin, (X,), (T,))
     assert passes == []
