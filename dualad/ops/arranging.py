@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .indexing import scatter
+from .getitem import scatter
 from .joining import np_concatenate
 from .registry import function
 from .structure import (

@@ -17,7 +17,7 @@ from ..engine.inplace import store
 from ..engine.primitive import Linear
 from ..engine.shape import BOUND
 from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
-from .indexing import getitem
+from .getitem import getitem
 from .registry import function
 from .structure import axis_of, np_moveaxis, np_reshape, spread
 

@@ -16,7 +16,8 @@ from ..engine.inplace import store
 from ..engine.primitive import Linear, Opaque, align
 from ..engine.traced import Spec, TracedArray, as_operand, as_value, memory_of, raw
 from .elementwise import elementwise
-from .indexing import getitem, index
+from .getitem import getitem
+from .indexing import index
 from .registry import function, kinks
 from .structure import axes_of, axis_of, in_order
 

@@ -2,7 +2,7 @@
 
 A few primitives carry them all, in pairs that are each other's transposes: reshape and itself,
 transpose and itself, broadcast_to and sum_axes, cast and itself. Everything else here, in
-`joining` and in `arranging` is written with these and with those of `indexing`. What is a view
+`joining` and in `arranging` is written with these and with those of `getitem`. What is a view
 in NumPy is linked to its base.
 """
 
@@ -20,7 +20,7 @@ from ..engine.primitive import Linear, align
 from ..engine.shape import BOUND, FEW, sum_to
 from ..engine.sums import is_total, quick_sum, total
 from ..engine.traced import Spec, TracedArray, memory_of
-from .indexing import getitem
+from .getitem import getitem
 from .registry import function
 
 __all__ = ["broadcast", "cast", "in_order", "reshape", "sum_axes", "transpose"]
