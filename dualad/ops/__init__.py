@@ -29,6 +29,8 @@ from . import (
     scan,
     select,
     structure,
+    views,
+    zero_wins,
 )
 
 if TYPE_CHECKING:
@@ -120,4 +122,6 @@ __all__ = [
     "structure",
     "triangular",
     "ufunc_methods",
+    "views",
+    "zero_wins",
 ]

@@ -19,7 +19,8 @@ from ..engine.shape import BOUND
 from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
 from .getitem import getitem
 from .registry import function
-from .structure import axis_of, np_moveaxis, np_reshape, spread
+from .structure import axis_of, spread
+from .views import np_moveaxis, np_reshape
 
 __all__ = ["arrays_of", "concat", "stack"]
 

@@ -19,7 +19,8 @@ from .elementwise import elementwise
 from .getitem import getitem
 from .indexing import index
 from .registry import function, kinks
-from .structure import axes_of, axis_of, in_order
+from .structure import axes_of, axis_of
+from .views import in_order
 
 __all__ = ["where"]
 
