@@ -15,9 +15,10 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand, as_value, raw
+from .constants import into
 from .elementwise import elementwise
 from .registry import function, kinks
-from .take import as_array, in_range, into
+from .take import as_array, in_range
 from .views import in_order
 
 __all__ = ["where"]

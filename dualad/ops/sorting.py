@@ -14,14 +14,9 @@ from ..engine.traced import TracedArray, memory_of
 from .getitem import getitem
 from .indexing import index
 from .registry import function, kinks
-from .structure import axis_of
-from .take import along_axis
+from .take import along_axis, flat_if_none
 
 __all__: list[str] = []
-
-
-def _flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
-    return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
 
 
 def _order(x: Any, axis: int) -> Any:
@@ -47,7 +42,7 @@ sorting_order = Opaque(
 def np_sort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
-    a, axis = _flat_if_none(a, axis)
+    a, axis = flat_if_none(a, axis)
     return _reordered(a, sorting_order, axis, {})
 
 
@@ -70,7 +65,7 @@ def np_sort_complex(a: Any) -> Any:
 def np_partition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
-    a, axis = _flat_if_none(a, axis)
+    a, axis = flat_if_none(a, axis)
     return _reordered(a, partitioning_order, axis, {"kth": kth})
 
 

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import store
 from ..engine.traced import TracedArray, as_operand
+from .constants import into
 from .indexing import index
 from .registry import function
 from .structure import axes_of, axis_of
 
-__all__ = ["along_axis", "as_array", "in_range", "into"]
-
-
-def into(out: Any, result: Any) -> Any:
-    """The result, written into out where that is given."""
-    return result if out is None else store(out, result)
+__all__ = ["along_axis", "as_array", "flat_if_none", "in_range"]
 
 
 def as_array(x: Any) -> Any:
     """An operand as an array."""
     x = as_operand(x)
     return x if isinstance(x, TracedArray) else np.asarray(x)
+
+
+def flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
+    """An array and one of its axes; without an axis all entries along one."""
+    return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
 
 
 def in_range(at: Any, n: int, mode: str) -> Any:
@@ -41,7 +41,7 @@ def _lead(axis: int) -> tuple:
 @function(np.take)
 def np_take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     a = as_array(a)
-    a, axis = (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
+    a, axis = flat_if_none(a, axis)
     at = in_range(as_array(indices), a.shape[axis], mode)
     return into(out, index(a, (*_lead(axis), at)))
 
@@ -61,13 +61,13 @@ def along_axis(at: Any, shape: tuple, axis: int) -> tuple:
 @function(np.take_along_axis)
 def np_take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     arr, indices = as_array(arr), as_array(indices)
-    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis_of(axis, arr.ndim))
+    arr, axis = flat_if_none(arr, axis)
     return index(arr, along_axis(indices, arr.shape, axis))
 
 
 @function(np.compress)
 def np_compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    a, axis = (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
+    a, axis = flat_if_none(a, axis)
     return into(out, index(a, (*_lead(axis), np.flatnonzero(condition))))
 
 
@@ -78,7 +78,7 @@ def np_extract(condition: Any, arr: Any) -> Any:
 
 @function(np.delete)
 def np_delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis_of(axis, arr.ndim))
+    arr, axis = flat_if_none(arr, axis)
     kept = np.delete(np.arange(arr.shape[axis]), obj)
     return index(arr, (*_lead(axis), kept))
 
@@ -87,7 +87,7 @@ def np_delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 def np_insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """The entries of arr and of values, in the order in which NumPy inserts their positions."""
     arr, values = as_array(arr), as_array(values)
-    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis_of(axis, arr.ndim))
+    arr, axis = flat_if_none(arr, axis)
     n = arr.shape[axis]
     at = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
     at = np.flatnonzero(at) if at.dtype.kind == "b" else at
