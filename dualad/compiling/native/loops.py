@@ -9,7 +9,8 @@ import numpy as np
 
 from ...engine.staged import Guard, Operation, Variable
 from .elementwise import is_elementwise
-from .emitter import BOOL, Emitter, Entry, integer
+from .emitter import Emitter
+from .entry import BOOL, Entry, integer
 from .fetching import reads_ahead
 from .layouts import contiguous, contiguous_strides
 from .nesting import Access, nest

@@ -8,7 +8,7 @@ import numpy as np
 from llvmlite import ir
 
 from ...engine.staged import Operation, Variable
-from .emitter import INT, Entry, Refused, integer
+from .entry import INT, Entry, Refused, integer
 from .forms import is_tiled
 from .layouts import Layout, contiguous, contiguous_strides, view_of
 from .nesting import Access, nest

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from .emitter import Emitter, Entry, integer
+from .emitter import Emitter
+from .entry import Entry, integer
 from .fetching import AHEAD, SHORT
 from .layouts import Layout, merged
 

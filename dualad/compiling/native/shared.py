@@ -11,7 +11,8 @@ import numpy as np
 
 from ...engine.staged import Guard
 from ..mathematics.registry import FUNCTIONS
-from .emitter import Emitter, Entry, integer
+from .emitter import Emitter
+from .entry import Entry, integer
 from .layouts import contiguous, contiguous_strides
 from .loops import Body
 from .nesting import Access, nest, turns

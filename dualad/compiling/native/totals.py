@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .emitter import Emitter, Entry, kind_of
+from .emitter import Emitter
+from .entry import Entry, kind_of
 
 __all__ = ["Total", "folded", "identity"]
 
