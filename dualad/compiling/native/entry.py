@@ -52,7 +52,7 @@ def kind_of(dtype: np.dtype) -> Any:
 
 
 class Entry:
-    """One number in a register; NumPy's ufuncs and operators take it, and its emitter writes them."""
+    """One number in a register; its emitter writes the ufuncs and operators that take it."""
 
     __slots__ = ("dtype", "emitter", "value")
 
