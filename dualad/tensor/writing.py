@@ -23,8 +23,8 @@ from ..ops.indexing import replaced
 from ..ops.structure import cast
 from .draws import generator
 from .face import State, operand, shape_checked, unwrap, wrap
+from .keys import index_key, is_basic
 from .view import node_of
-from .views import index_key, is_basic
 
 __all__ = ["Writing", "as_it_was", "in_place"]
 
