@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.grad_mode import no_grad
-from .call import Call, VmapInfo, positional
+from .arguments import positional
+from .call import Call, VmapInfo
 from .context import FunctionCtx
 from .errors import FunctionError
 
