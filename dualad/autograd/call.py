@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,18 +26,12 @@ from .context import FunctionCtx
 from .errors import FunctionError
 from .outputs import Outputs
 from .rule import Rule, takes_any_dtype
+from .vmap_rule import vectorized
 
 if TYPE_CHECKING:
     from .function import Function
 
-__all__ = ["Call", "VmapInfo"]
-
-
-class VmapInfo(NamedTuple):
-    """What a `vmap` method is told: the length of the batch, and vmap's randomness option."""
-
-    batch_size: int
-    randomness: str
+__all__ = ["Call"]
 
 
 class Call:
@@ -127,8 +121,6 @@ class Call:
         stop(level)  # The user's code may write to what it is given.
         mine = [type(v) is kind and v.level is level for v in values]
         if kind is Batched:
-            from .vmap_rule import vectorized
-
             return vectorized(self, level, values, mine, top.tangent)
         if kind is LinearVariable:
             from .on_linear import applied_to_linear

@@ -14,9 +14,10 @@ from typing import Any
 
 from ..engine.grad_mode import no_grad
 from .arguments import positional
-from .call import Call, VmapInfo
+from .call import Call
 from .context import FunctionCtx
 from .errors import FunctionError
+from .vmap_rule import VmapInfo
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "VmapInfo", "once_differentiable"]
 
