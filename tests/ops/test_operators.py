@@ -7,6 +7,8 @@ import pytest
 from agreement import agrees, like, same
 
 import dualad
+from dualad.engine.dual import Dual
+from dualad.engine.recorded import Recorded
 
 X = np.array([[3.0, 1.0, 2.5, -4.0], [0.5, -2.0, 6.0, 9.0], [7.0, 8.0, -1.0, 0.25]])
 
@@ -100,3 +102,24 @@ def test_augmented_assignment_refuses_what_numpy_refuses():
     for step, error in cases:
         with pytest.raises(error):
             dualad.jvp(lambda x: step(x * 1.0), (X,), (X,))
+
+
+@pytest.mark.parametrize("name", ["lt", "le", "eq", "ne", "gt", "ge"])
+def test_a_comparison_is_that_of_the_values_and_is_written_once(name):
+    """The answer is plain, before and after its first use, which writes it for all classes."""
+    compare = getattr(operator, name)
+
+    def f(x):
+        for other in (x, 2.0, x[::-1], np.array([1.0, 5.0, 3.0])):
+            given = other if isinstance(other, (float, np.ndarray)) else None
+            answer = compare(x, other)
+            assert type(answer) is np.ndarray and answer.dtype == bool
+            if given is not None:
+                same(answer, compare(np.array([1.0, 2.0, 3.0]), given))
+        return x
+
+    x = np.array([1.0, 2.0, 3.0])
+    dualad.jvp(f, (x,), (x,))
+    dualad.vjp(f, x)
+    assert getattr(Dual, f"__{name}__") is getattr(Recorded, f"__{name}__")
+    assert getattr(Dual, f"__{name}__").__name__ == "of_primal"
