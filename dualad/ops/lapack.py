@@ -28,6 +28,7 @@ __all__ = [
     "invert_lower",
     "is_found",
     "solve_triangle",
+    "square_lower",
     "symmetric_product",
 ]
 
@@ -52,6 +53,7 @@ class _Routines:
         self.getri = library.scipy_dgetri_64_
         self.potrf = library.scipy_dpotrf_64_
         self.trtri = library.scipy_dtrtri_64_
+        self.lauum = library.scipy_dlauum_64_
         self.trsv = library.scipy_dtrsv_64_
         self.trsm = library.scipy_dtrsm_64_
         self.getrf.argtypes, self.getrf.restype = [pointer] * 6, None
@@ -66,6 +68,7 @@ class _Routines:
         # Fortran passes the lengths of strings last.
         self.potrf.argtypes, self.potrf.restype = [pointer] * 5 + [length], None
         self.trtri.argtypes, self.trtri.restype = [pointer] * 6 + [length] * 2, None
+        self.lauum.argtypes, self.lauum.restype = [pointer] * 5 + [length], None
         self.getrs.argtypes, self.getrs.restype = [pointer] * 9 + [length], None
         self.trsv.argtypes, self.trsv.restype = [pointer] * 8 + [length] * 3, None
         self.trsm.argtypes, self.trsm.restype = [pointer] * 11 + [length] * 4, None
@@ -214,6 +217,15 @@ def invert_lower(x: np.ndarray) -> None:
         raise np.linalg.LinAlgError("Singular matrix")
 
 
+def square_lower(x: np.ndarray) -> None:
+    """Put the lower triangle of x^T x in the place of a lower triangle x, in order C."""
+    routines = _routines()
+    assert routines is not None
+    n, info = Int(x.shape[0]), Int(0)
+    size = ctypes.byref(n)
+    routines.lauum(b"U", size, _address(x), size, ctypes.byref(info), 1)
+
+
 def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | None:
     """The x with a x = b, for a triangular a of float64, by substitution; or None.
 
@@ -313,6 +325,13 @@ class LU:
             ctypes.byref(length), ctypes.byref(info),
         )  # fmt: skip
         return x.T
+
+    def is_definite(self) -> bool:
+        """Whether a symmetric matrix with these factors is positive definite: U is D L^T, D > 0."""
+        n = len(self.pivots)
+        return bool(
+            (self.pivots == np.arange(1, n + 1)).all() and (np.diagonal(self.columns) > 0).all()
+        )
 
     def order(self) -> np.ndarray | None:
         """Which row of the matrix has come to each place; None where no rows were exchanged."""

@@ -23,7 +23,7 @@ from ..engine.memory import large_copy
 from . import lapack
 from .lapack import LU
 from .linalg import above
-from .triangular import by_halves, fill, inverse_by_factors, square_of_lower
+from .triangular import by_halves, fill, inverse_by_factors, inverse_of_definite, square_of_lower
 
 __all__ = [
     "cholesky_of",
@@ -40,6 +40,8 @@ __all__ = [
 LEAST = 64
 #: From this many rows on an inverse by products of blocks takes less time than LAPACK's.
 MANY = 192
+#: From this many rows on that of a positive definite matrix takes less time by a root of it.
+DEFINITE = 96
 
 
 # --- what is known -------------------------------------------------------------------------------
@@ -161,14 +163,20 @@ def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
     if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
     if lu is not None:
+        if len(a) >= DEFINITE and lu.is_definite() and _is_symmetric(a):
+            return inverse_of_definite(lu.columns)
         return lu.inverse() if len(a) < MANY else inverse_by_factors(lu.columns, lu.order())
     inverse = _by_cholesky(a)
     return np.linalg.inv(a) if inverse is None else inverse
 
 
+def _is_symmetric(a: np.ndarray) -> bool:
+    return bool(a[0, -1] == a[-1, 0] and a[1, -2] == a[-2, 1] and (a == a.T).all())
+
+
 def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
     """The inverse of a symmetric positive definite matrix, in half of the time; else None."""
-    if a[0, -1] != a[-1, 0] or not np.array_equal(a, a.T):
+    if not _is_symmetric(a):
         return None
     try:
         factor = np.linalg.cholesky(a)

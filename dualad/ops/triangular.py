@@ -11,11 +11,11 @@ import itertools
 
 import numpy as np
 
-from ..engine.memory import copied, workspace, zeros
+from ..engine.memory import F64, copied, workspace, zeros
 from . import lapack
 from .linalg import above, clear_above
 
-__all__ = ["by_halves", "fill", "inverse_by_factors", "square_of_lower"]
+__all__ = ["by_halves", "fill", "inverse_by_factors", "inverse_of_definite", "square_of_lower"]
 
 #: Up to this many rows a triangular matrix is inverted as any other.
 SMALL = 16
@@ -109,6 +109,20 @@ def inverse_by_factors(factors: np.ndarray, order: np.ndarray | None) -> np.ndar
     out = workspace(x.shape, x.dtype)
     out[order] = x
     return out.T
+
+
+def inverse_of_definite(factors: np.ndarray) -> np.ndarray:
+    """The inverse of a symmetric matrix L U, U = D L^T with a positive D, of factors as above.
+
+    Its Cholesky factor is L sqrt(D), which is the transpose of U with each column scaled. LAPACK's
+    of NumPy is needed.
+    """
+    x = np.divide(factors, np.sqrt(np.diagonal(factors)), out=workspace(factors.shape, F64))
+    clear_above(x)
+    _invert(x)
+    lapack.square_lower(x)
+    np.einsum("ii->i", x)[...] *= 0.5
+    return np.add(x, x.T, out=workspace(x.shape, F64))
 
 
 def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
