@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ __all__ = [
     "invert_lower",
     "is_found",
     "solve_triangle",
-    "square_lower",
     "symmetric_product",
 ]
 
@@ -53,7 +53,6 @@ class _Routines:
         self.getri = library.scipy_dgetri_64_
         self.potrf = library.scipy_dpotrf_64_
         self.trtri = library.scipy_dtrtri_64_
-        self.lauum = library.scipy_dlauum_64_
         self.trsv = library.scipy_dtrsv_64_
         self.trsm = library.scipy_dtrsm_64_
         self.getrf.argtypes, self.getrf.restype = [pointer] * 6, None
@@ -68,7 +67,6 @@ class _Routines:
         # Fortran passes the lengths of strings last.
         self.potrf.argtypes, self.potrf.restype = [pointer] * 5 + [length], None
         self.trtri.argtypes, self.trtri.restype = [pointer] * 6 + [length] * 2, None
-        self.lauum.argtypes, self.lauum.restype = [pointer] * 5 + [length], None
         self.getrs.argtypes, self.getrs.restype = [pointer] * 9 + [length], None
         self.trsv.argtypes, self.trsv.restype = [pointer] * 8 + [length] * 3, None
         self.trsm.argtypes, self.trsm.restype = [pointer] * 11 + [length] * 4, None
@@ -217,15 +215,6 @@ def invert_lower(x: np.ndarray) -> None:
         raise np.linalg.LinAlgError("Singular matrix")
 
 
-def square_lower(x: np.ndarray) -> None:
-    """Put the lower triangle of x^T x in the place of a lower triangle x, in order C."""
-    routines = _routines()
-    assert routines is not None
-    n, info = Int(x.shape[0]), Int(0)
-    size = ctypes.byref(n)
-    routines.lauum(b"U", size, _address(x), size, ctypes.byref(info), 1)
-
-
 def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | None:
     """The x with a x = b, for a triangular a of float64, by substitution; or None.
 
@@ -346,7 +335,6 @@ class LU:
         diagonal = np.diagonal(self.columns)
         exchanges = np.count_nonzero(self.pivots != np.arange(1, len(diagonal) + 1))
         negative = np.count_nonzero(diagonal < 0)
-        total = 0.0
-        for log in map(math.log, np.abs(diagonal).tolist()):
-            total += log
+        sizes = (np.abs(diagonal) if negative else diagonal).tolist()
+        total = functools.reduce(operator.add, map(math.log, sizes), 0.0)
         return np.float64(-1.0 if (exchanges + negative) % 2 else 1.0), np.float64(total)

@@ -117,12 +117,13 @@ def inverse_of_definite(factors: np.ndarray) -> np.ndarray:
     Its Cholesky factor is L sqrt(D), which is the transpose of U with each column scaled. LAPACK's
     of NumPy is needed.
     """
-    x = np.divide(factors, np.sqrt(np.diagonal(factors)), out=workspace(factors.shape, F64))
-    clear_above(x)
+    x, n = workspace(factors.shape, F64), len(factors)
+    scale, cuts = 1 / np.sqrt(np.diagonal(factors)), _cuts(n, MEDIUM)
+    for start, stop in itertools.pairwise(cuts):
+        np.multiply(factors[start:stop, :stop], scale[:stop], out=x[start:stop, :stop])
+        clear_above(x[start:stop, start:stop])
     _invert(x)
-    lapack.square_lower(x)
-    np.einsum("ii->i", x)[...] *= 0.5
-    return np.add(x, x.T, out=workspace(x.shape, F64))
+    return square_of_lower(x)
 
 
 def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
@@ -133,13 +134,10 @@ def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
 
 
 def square_of_lower(x: np.ndarray) -> np.ndarray:
-    """x^T x of a lower triangular matrix, without the products of its block of zeros."""
-    h = x.shape[0] // 2
-    first, corner, last = x[:h, :h], x[h:, :h], x[h:, h:]
+    """x^T x of a lower triangular matrix, without most of the products with its zeros."""
     out = workspace(x.shape, x.dtype)
-    np.matmul(first.T, first, out=out[:h, :h])
-    out[:h, :h] += corner.T @ corner
-    np.matmul(last.T, corner, out=out[h:, :h])
-    out[:h, h:] = out[h:, :h].T
-    np.matmul(last.T, last, out=out[h:, h:])
-    return out
+    for start, stop in itertools.pairwise(_cuts(len(x), MEDIUM)):
+        rows = out[start:stop, :stop]
+        np.matmul(x[start:, start:stop].T, x[start:, :stop], out=rows)
+        out[:start, start:stop] = rows[:, :start].T
+    return out.T
