@@ -316,11 +316,9 @@ class LU:
         return x.T
 
     def is_definite(self) -> bool:
-        """Whether a symmetric matrix with these factors is positive definite: U is D L^T, D > 0."""
-        n = len(self.pivots)
-        return bool(
-            (self.pivots == np.arange(1, n + 1)).all() and (np.diagonal(self.columns) > 0).all()
-        )
+        """Whether a symmetric matrix with these factors is so: U is D L^T with a positive D."""
+        exchanged = np.count_nonzero(self.pivots != np.arange(1, len(self.pivots) + 1))
+        return not exchanged and bool(self.columns.diagonal().min() > 0)
 
     def order(self) -> np.ndarray | None:
         """Which row of the matrix has come to each place; None where no rows were exchanged."""

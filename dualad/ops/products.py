@@ -217,6 +217,7 @@ def np_matmul(a: Any, b: Any) -> Any:
 #: From so many multiplications on the product of a matrix with its transpose is looked for.
 MANY = 1 << 20
 
+
 def _plus_transpose(x: Any) -> Any:
     if type(x) is not np.ndarray:
         return x + np.swapaxes(x, -1, -2)

@@ -122,6 +122,7 @@ def inverse_of_definite(factors: np.ndarray) -> np.ndarray:
     for start, stop in itertools.pairwise(cuts):
         np.multiply(factors[start:stop, :stop], scale[:stop], out=x[start:stop, :stop])
         clear_above(x[start:stop, start:stop])
+        x[start:stop, stop:] = 0
     _invert(x)
     return square_of_lower(x)
 
