@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .chain import Cases, Chain
 from .guard import has_nan, quiet
 from .memory import LARGE, large_result
 from .rules import Table
@@ -28,6 +29,8 @@ PRIMITIVES = Table()
 
 INPUTS = ("x", "y", "z", "w")
 OPERANDS = frozenset(("out", *INPUTS))
+#: The kinds of rules that may be transposed without being traced.
+CHAINED = Chain, Cases
 
 
 class Primitive:
@@ -364,6 +367,7 @@ class Linear(Primitive):
         super().__init__(impl, name)
         self.transposes = transposes
         self.rules = rules
+        self.is_chained = any(type(rule) in CHAINED for rule in rules)
         self.joint = joint
         self.variadic = variadic
         self._batch = batch
@@ -446,6 +450,7 @@ class Composite(Primitive):
     ):
         super().__init__(impl, name, builtin)
         self.rules = rules
+        self.is_chained = any(type(rule) in CHAINED for rule in rules)
         self.whole = whole
         self.reads = reads
         self._batch = batch

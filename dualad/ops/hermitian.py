@@ -22,6 +22,7 @@ __all__ = [
     "folded",
     "folded_product",
     "half_of",
+    "halved",
     "hermitian",
     "hermitian_product",
     "show_folded_product",
@@ -85,6 +86,15 @@ def _show_folded(x: str, lower: str) -> str:
     return _twice_the_triangle(_plus_adjoint(x), lower == "True") + " / 2"
 
 
+#: One triangle of t with half of its diagonal, which is its own transpose.
+halved = Linear(
+    lambda t, lower: t * half_triangle(t, lower),
+    lambda ct, t, lower: halved(ct, lower=lower),
+    batch=lambda args, mine, lower: halved(args[0], lower=lower),
+    spec=lambda t, lower: Spec(t.shape, t.dtype),
+    show=lambda t, lower: f"{_twice_the_triangle(t, lower == 'True')} / 2",
+    name="halved",
+)
 #: The Hermitian matrix of which t holds one triangle.
 hermitian = Linear(
     _hermitian,

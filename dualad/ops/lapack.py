@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -314,6 +315,11 @@ class LU:
         )  # fmt: skip
         return x.T
 
+    def is_definite(self) -> bool:
+        """Whether a symmetric matrix with these factors is so: U is D L^T with a positive D."""
+        exchanged = np.count_nonzero(self.pivots != np.arange(1, len(self.pivots) + 1))
+        return not exchanged and bool(self.columns.diagonal().min() > 0)
+
     def order(self) -> np.ndarray | None:
         """Which row of the matrix has come to each place; None where no rows were exchanged."""
         rows = list(range(len(self.pivots)))
@@ -327,7 +333,6 @@ class LU:
         diagonal = np.diagonal(self.columns)
         exchanges = np.count_nonzero(self.pivots != np.arange(1, len(diagonal) + 1))
         negative = np.count_nonzero(diagonal < 0)
-        total = 0.0
-        for log in map(math.log, np.abs(diagonal).tolist()):
-            total += log
+        sizes = (np.abs(diagonal) if negative else diagonal).tolist()
+        total = functools.reduce(operator.add, map(math.log, sizes), 0.0)
         return np.float64(-1.0 if (exchanges + negative) % 2 else 1.0), np.float64(total)

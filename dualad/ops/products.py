@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Chain, Link
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
@@ -216,14 +217,6 @@ def np_matmul(a: Any, b: Any) -> Any:
 #: From so many multiplications on the product of a matrix with its transpose is looked for.
 MANY = 1 << 20
 
-gram = Composite(
-    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
-    reads="args",
-    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
-    name="gram",
-)
-
 
 def _plus_transpose(x: Any) -> Any:
     if type(x) is not np.ndarray:
@@ -240,6 +233,14 @@ plus_transpose = Linear(
     spec=lambda x: Spec(x.shape, x.dtype),
     show=lambda x: f"({x} + np.swapaxes({x}, -1, -2))",
     name="plus_transpose",
+)
+
+gram = Composite(
+    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
+    Chain(Link(matmul, 0, lambda out, a: (_transposed(a),)), Link(plus_transpose)),
+    reads="args",
+    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
+    name="gram",
 )
 
 

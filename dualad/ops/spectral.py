@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.memory import workspace
 from ..engine.primitive import Linear, align
+from ..engine.shape import zeros_like
 from ..engine.traced import Spec
 from . import lapack
 from .gaps import (
@@ -51,16 +52,32 @@ def _move(t: Any, v: Any, w: Any, lower: bool) -> Any:
 
 
 def _cotangent(ct: Any, v: Any, w: Any, lower: bool) -> Any:
-    values, vectors = ct[..., 0, :], ct[..., 1:, :]
-    if _is_large(ct, v, w):
+    values, vectors = ct if type(ct) is tuple else (ct[..., 0, :], ct[..., 1:, :])
+    if _is_large(values, vectors, v, w):
         used = used_columns(vectors, w)
         if used is not None:
             return _of_few(values, vectors, used, v, w, lower)
-    return folded_product(_before(ct, v, w), v, lower=lower)
+    moved = v * values[..., None, :] + resolvent(v, w, vectors)
+    return folded_product(moved, v, lower=lower)
 
 
-def _is_large(ct: Any, v: Any, w: Any) -> bool:
-    return len(w.shape) == 1 and w.size >= LEAST and lapack.has_symmetric_products(ct, v)
+def _is_large(values: Any, vectors: Any, v: Any, w: Any) -> bool:
+    return (
+        len(w.shape) == 1 and w.size >= LEAST and lapack.has_symmetric_products(v)
+        and values.dtype == vectors.dtype == v.dtype and vectors.ndim == 2
+    )  # fmt: skip
+
+
+def joined(cotangents: list, out: tuple) -> Any:
+    """The cotangent of a move from those of values and vectors; None is zero.
+
+    Those of arrays are only put together, not into one array.
+    """
+    pairs = zip(cotangents, out, strict=True)
+    values, vectors = [zeros_like(x) if ct is None else ct for ct, x in pairs]
+    if all(type(x) is np.ndarray for x in (values, vectors, *out)):
+        return values, vectors
+    return _stacked(values, vectors)
 
 
 def _of_few(
