@@ -33,7 +33,7 @@ from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
 
-__all__ = ["define", "install", "operator_method", "rewire"]
+__all__ = ["WRITTEN", "define", "install", "operator_method", "rewire"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
@@ -117,6 +117,8 @@ KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched, Po
 _generated: dict[tuple[str, Elementwise], Pair] = {}
 _first: dict[tuple[str, Elementwise], Pair] = {}
 _in_use: dict[tuple[str, Elementwise], Pair] = {}
+#: (kind, ufunc) -> (op, rop) of what is not elementwise: see `contractions`
+WRITTEN: dict[tuple[str, Any], Pair] = {}
 #: Held while functions are put into use.
 _wiring = threading.RLock()
 #: What all of them pass through on their way into use, while somebody watches.
@@ -245,7 +247,11 @@ class _Table(dict):
         if plain and rule.partials[0].constant == 0.0 == rule.partials[-1].constant:  # type: ignore[union-attr]
             plain = False  # a step function has no formula of which code could be made
         with _wiring:
-            self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
+            if plain:
+                out = fast(rule, self.kind)  # type: ignore[arg-type]
+            else:
+                out = WRITTEN.get((self.kind, ufunc))  # type: ignore[assignment]
+            self[ufunc] = out
         return out
 
 
