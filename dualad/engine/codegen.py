@@ -265,22 +265,28 @@ def define(ufunc: np.ufunc, primitive: Elementwise) -> None:
         table.pop(ufunc, None)
 
 
+#: Stands for the second operand of a ufunc that has one.
+NOTHING = object()
+
+
 def protocol(cls: type, general: Callable[..., Any]) -> Callable[..., Any]:
     """The `__array_ufunc__` of a kind with generated code; in general it is another one."""
     table = _Table(cls.__name__)
     _tables.append(table)
 
-    def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self: Any, ufunc: Any, method: str, x: Any, y: Any = NOTHING, *more: Any, **kwargs: Any
+    ) -> Any:
         if not kwargs and method == "__call__":
             f = table[ufunc]
             if f is not None:
-                if len(inputs) == 1:
-                    return f[0](inputs[0])
-                x, y = inputs
+                if y is NOTHING:
+                    return f[0](x)
                 if type(x) is cls:
                     return f[0](x, y)
                 if type(y) is cls:
                     return f[1](y, x)
+        inputs = (x,) if y is NOTHING else (x, y, *more)
         return general(self, ufunc, method, *inputs, **kwargs)
 
     return __array_ufunc__

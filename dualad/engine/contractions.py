@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .batched_dual import BatchedDual, make_batched_dual
 from .codegen import WRITTEN
 from .dual import Dual
 from .level import Level
@@ -69,13 +70,19 @@ def summed(a: Any, axes: tuple[int, ...] | None) -> Any:
         x, t = a.primal, a.tangent
         if type(x) is ndarray is type(t) and x.dtype is F64 is t.dtype and x.size <= FEW:
             return moved(a.level, add_up(x, axes), add_up(t, axes))
+    elif type(a) is BatchedDual:
+        x, t = a.primal, a.tangent
+        if type(x) is ndarray and t.size <= FEW:
+            others = range(x.ndim) if axes is None else axes
+            t = add_up(t, tuple([k + 1 for k in others]))
+            return make_batched_dual(a.level, add_up(x, axes), t)
     elif type(a) is Recorded:
         x = a.primal
         if type(x) is ndarray:
             if not (x.dtype is F64 and x.size <= FEW):
                 return None
             out = add_up(x, axes)
-        elif type(x) is Dual:
+        elif type(x) is Dual or type(x) is BatchedDual:
             out = summed(x, axes)
             if out is None:
                 return None

@@ -318,6 +318,27 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
             part = into[key]
             part += ct
             return
+    elif type(ct) is Dual and type(ct.primal) is ndarray is type(ct.tangent):  # as `add_placed`
+        x, t, into = ct.primal, ct.tangent, g[i]
+        if x.dtype is F64 is t.dtype:
+            if into is None:
+                level = ct.level
+                if level.closed:
+                    level.new(Dual)
+                d = g[i] = Dual()
+                d.level, d.primal, d.tangent = level, np.zeros(shape), np.zeros(shape)
+                d.primal[key], d.tangent[key] = x, t
+                own.add(~i)
+                return
+            if ~i in own and type(into) is Dual and into.level is ct.level:
+                a, b = into.primal, into.tangent
+                if type(a) is ndarray is type(b):
+                    a, b = a[key], b[key]
+                    a += x
+                    b += t
+                    return
+        if add_placed(ct, i, key, shape, g, own):
+            return
     elif add_placed(ct, i, key, shape, g, own):
         return
     array, params = (Spec(shape, F64),), {"index": as_index(key)}

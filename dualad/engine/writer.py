@@ -382,7 +382,7 @@ class Writer(Formulas):
             head,
         ]
         for a in active:
-            lines += [f"    s = g[i{a}]", f"    {self.added(a)}"]
+            lines += [f"    s = g[i{a}]", *(f"    {line}" for line in self.added_quickly(a))]
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 
@@ -397,6 +397,17 @@ class Writer(Formulas):
         term = quick(term)
         first = term if sign == "+" else f"-({term})"
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
+
+    def added_quickly(self, a: str) -> list[str]:
+        """The same where no array is large: a traced slope takes one quicker than it is taken."""
+        sign, term = self.share(a)
+        if not (term.startswith("c * (") and names_in(term[5:])):
+            return [self.added(a)]
+        return [
+            f"d = {quick(term[4:])}",
+            "d = d * c if type(c) is ndarray is not type(d) else c * d",
+            f"g[i{a}] = {'d' if sign == '+' else '-d'} if s is None else s {sign} d",
+        ]
 
     def large_pull(self, active: str, head: str) -> Callable[..., Any]:
         """The pull of an entry whose cotangent is a large array."""
