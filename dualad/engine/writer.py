@@ -399,13 +399,13 @@ class Writer(Formulas):
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
     def added_quickly(self, a: str) -> list[str]:
-        """The same where no array is large: a traced slope takes one quicker than it is taken."""
+        """The same where no array is large: a dual takes an array quicker than it is taken."""
         sign, term = self.share(a)
         if not (term.startswith("c * (") and names_in(term[5:])):
             return [self.added(a)]
         return [
             f"d = {quick(term[4:])}",
-            "d = d * c if type(c) is ndarray is not type(d) else c * d",
+            "d = d * c if type(c) is ndarray is not type(d) in DUALS else c * d",
             f"g[i{a}] = {'d' if sign == '+' else '-d'} if s is None else s {sign} d",
         ]
 
@@ -455,12 +455,6 @@ class Writer(Formulas):
         array = f"(T is ndarray and {constant}.{dtype})"
         return f"T is float or T is int or T is float64 or {array}"
 
-    def complex_check(self, names: str, pad: str) -> list[str]:
-        if self.p.complex is None:
-            return []
-        test = " or ".join(f"{a}.dtype.kind == 'c'" for a in names)
-        return [f"{pad}if {test}:", f"{pad}    return P.complex({', '.join(names)})"]
-
     def aligned(self, kind: str, active: str) -> list[str]:
         """Lines that give batched operands one rank, and one above that of a constant array."""
         if kind != "Batched":
@@ -478,10 +472,14 @@ class Writer(Formulas):
         ]
 
     def unary(self, kind: str) -> list[str]:
+        check = [
+            "    if x.dtype is not F64 and x.dtype.kind == 'c':",
+            "        return P.complex(u)",
+        ]
         return [
             "def op(u):",
-            *self.complex_check("u", "    "),
             "    x = u.primal",
+            *(check if self.p.complex is not None else []),
             "    L = u.level",
             *self.body(kind, "x", "    "),
         ]
