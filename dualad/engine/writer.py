@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from .blocks import Later, blockwise, blockwise_pull
@@ -19,6 +21,12 @@ class Shares(NamedTuple):
     reads: tuple[str, ...]
     terms: tuple[tuple[str, str], ...]
     namespace: dict[str, Any]
+
+
+@functools.cache
+def code_of(text: str) -> CodeType:
+    """The code of a function without defaults: what names of a scope mean is no part of it."""
+    return compile(text, "<written>", "exec").co_consts[0]
 
 
 def quick(text: str) -> str:
@@ -51,7 +59,10 @@ class Writer(Formulas):
             if isinstance(rule, Later):
                 rule.scope, rule.name = self.scope, key
         self.rules.clear()
-        exec(compile(text, f"<{name}>", "exec"), self.scope)
+        for piece in text.split("\ndef "):
+            code = code_of(piece if piece.startswith("def ") else f"def {piece}")
+            code = code.replace(co_filename=f"<{name}>")
+            self.scope[code.co_name] = FunctionType(code, self.scope)
 
     @property
     def quick_call(self) -> str:
