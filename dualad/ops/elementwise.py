@@ -221,8 +221,9 @@ sinh      = elementwise(np.sinh,      "cosh(x)")
 cosh      = elementwise(np.cosh,      "sinh(x)")
 tanh      = elementwise(np.tanh,      "tanh_slope(x)", complex=lambda x: complex_tanh(x))
 # 1 - tanh(x)**2 would cancel for large x.
-tanh_slope = elementwise(Formula("1 / square(cosh(x))"), "-2 * tanh(x) * out", name="tanh_slope")
-NAMESPACE["tanh_slope"] = tanh_slope.impl.called(tanh_slope)
+TANH_SLOPE = Formula("1 / square(cosh(x))")
+tanh_slope = elementwise(TANH_SLOPE, "-2 * tanh(x) * out", name="tanh_slope")
+NAMESPACE["tanh_slope"] = TANH_SLOPE.called(tanh_slope)
 arcsinh   = elementwise(np.arcsinh,   "1 / hypot(1, x)", complex=lambda x: complex_arcsinh(x))
 arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", singular=True,
                         complex=lambda x: complex_arccosh(x))

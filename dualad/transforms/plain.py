@@ -50,7 +50,7 @@ def plain_value(x: Any) -> Any:
 
 
 def plain_values(given: Sequence[Any]) -> list[Any] | None:
-    """Arguments as the engine computes with them; None where one is not plain or traced float64."""
+    """The same of several arguments; None where one of them is None."""
     values = []
     for x in given:
         value = plain_value(x)
