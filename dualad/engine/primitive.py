@@ -247,7 +247,7 @@ class Elementwise(Primitive):
     def __call__(self, *args: Any, **params: Any) -> Any:
         if self.complex is not None and any(map(is_complex, args)):
             return self.complex(*args)
-        return super().__call__(*args, **params)
+        return Primitive.__call__(self, *args, **params)
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
         total = self._sum(tangents, out, args, None)

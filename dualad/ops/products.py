@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.chain import Chain, Link
 from ..engine.codegen import mixed
+from ..engine.contractions import install, of_two
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.primitive import Composite, Linear, align
@@ -257,6 +258,12 @@ def _is_transpose(a: Any, b: Any) -> bool:
     return base is a and getattr(read, "func", None) is transpose
 
 
+def product(a: Any, b: Any) -> Any:
+    """The matrix product of what has axes."""
+    quick = of_two(matmul, np.matmul, a, b)
+    return matmul(a, b) if quick is None else quick
+
+
 def _operator(self: Any, other: Any) -> Any:
     return np_matmul(self, other) if type(other) is type(self) else mixed(np_matmul, self, other)
 
@@ -267,6 +274,7 @@ for _name, _method in {
     "__imatmul__": lambda self, other: augmented(np_matmul, self, other),
 }.items():
     setattr(TracedArray, _name, _method)
+install(np.matmul, matmul, "__matmul__", _operator)
 
 
 @function(np.linalg.matmul)
@@ -351,7 +359,7 @@ def np_dot(a: Any, b: Any, out: Any = None) -> Any:
     if a.ndim == 0 or b.ndim == 0:
         result = a * b
     elif b.ndim <= 2:
-        result = matmul(a, b)
+        result = product(a, b)
     else:
         result = np_tensordot(a, b, (-1, -2))
     return result if out is None else store(out, result)
@@ -363,13 +371,13 @@ def np_inner(a: Any, b: Any, /) -> Any:
     a, b = array_of(a), array_of(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
-    return matmul(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
+    return product(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
 
 
 @function(np.vdot)
 def np_vdot(a: Any, b: Any, /) -> Any:
     """The sum of conj(a) * b over all entries."""
-    return matmul(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
+    return product(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
 
 
 @function(np.linalg.multi_dot)

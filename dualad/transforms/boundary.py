@@ -18,14 +18,17 @@ from ..engine.duck import Duck, duck_under
 from ..engine.postponed import settle
 from ..engine.recorded import Recorded
 from ..engine.shape import fit
+from ..engine.storage import owner
 from ..engine.traced import Buffer, TracedArray, as_value, frozen
 from ..engine.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
 from ..errors import NotDifferentiableError, ShapeError
 
-__all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "tangents_for"]
+__all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "separated", "tangents_for"]
 
 
 F64 = np.dtype(np.float64)
+#: The function itself, without the question whether an argument handles it.
+may_share_memory = getattr(np.may_share_memory, "__wrapped__", np.may_share_memory)
 LEAF_TYPES.update((Batched, BatchedDual, Dual, Recorded))
 
 
@@ -82,7 +85,7 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     """A plain result as the caller's kind: a float for a float, a Tensor for a Tensor."""
     if face is not None:
         return face.wrap(value)
-    if kind is np.float64 and type(value) is np.float64:
+    if kind is type(value) and (kind is np.ndarray or kind is np.float64):  # what most are
         return value
     if isinstance(value, Buffer):
         value = value.primal
@@ -104,9 +107,26 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if not value.flags.writeable:
         return value.copy("K")
     for g in given:
-        if type(g) is not np.float64 and np.may_share_memory(value, g):
+        if type(g) is not np.float64 and may_share_memory(value, g):
             return value.copy("K")
     return value
+
+
+def separated(results: list[Any]) -> list[Any]:
+    """The same results, so that who writes to one of them changes no other one."""
+    if len(results) < 2:
+        return results
+    known: dict[int, list[np.ndarray]] = {}
+    out = []
+    for value in results:
+        if type(value) is np.ndarray:
+            others = known.setdefault(id(owner(value)), [])
+            if any(may_share_memory(value, other) for other in others):
+                value = value.copy("K")
+            else:
+                others.append(value)
+        out.append(value)
+    return out
 
 
 def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], list[Tree]]:

@@ -25,6 +25,7 @@ __all__ = [
     "plain_duals",
     "plain_length",
     "plain_value",
+    "plain_values",
     "value_and_tangent",
 ]
 
@@ -46,6 +47,17 @@ def plain_value(x: Any) -> Any:
     if kind is Dual and is_plain(x.primal):  # of which this is a copy, as below
         return make_dual(x.level, x.primal, x.tangent)
     return frozen(x) if kind in TRACED and is_plain(raw(x)) else None
+
+
+def plain_values(given: Sequence[Any]) -> list[Any] | None:
+    """The same of several arguments; None where one of them is None."""
+    values = []
+    for x in given:
+        value = plain_value(x)
+        if value is None:
+            return None
+        values.append(value)
+    return values
 
 
 def is_number(value: Any) -> bool:
