@@ -14,6 +14,7 @@ the sweep, so that it may be added to in place.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -312,9 +313,7 @@ def _sweep(
         add_cotangent(g, i, ct)
         last = max(last, i)
     if large:
-        from .fused import sweep_large
-
-        known = sweep_large(tape, inputs, g, last, own)
+        known = sweep_of_large()(tape, inputs, g, last, own)
         return g[:inputs], known
     for k in range(last, inputs - 1, -1):
         ct = g[k]
@@ -326,6 +325,14 @@ def _sweep(
                 pull = getattr(pull, "guarded", pull)
             pull(ct, entry, g, own)
     return g[:inputs], NONE_KNOWN
+
+
+@functools.cache
+def sweep_of_large() -> Callable[..., Any]:
+    """The sweep over large arrays, which few programs have."""
+    from .fused import sweep_large
+
+    return sweep_large
 
 
 def push_tape(tape: list, tangents: list[Any], wanted: list[int | None]) -> list[Any]:
