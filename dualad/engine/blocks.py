@@ -280,7 +280,7 @@ def _pull(made: Any, count: int) -> Callable[..., Any]:
             total = s
         else:
             total = POOL.lend(laid.shape)
-        by_blocks(of_blocks, spares, laid, (total, s), reads[count:])
+        by_blocks(of_blocks, spares, laid, (total, s), (*reads[count:], total is c))
         return total
 
     return rule
@@ -292,11 +292,11 @@ def share_rule(
     """A function of blocks (total, what has come s, blocks to work in, cotangent c, *reads).
 
     With it how many blocks to work in it needs. None where the share is more than ufuncs. The
-    total may lie where c does.
+    total may lie where c does if a last argument, which is False by default, is True.
     """
     steps = Steps(namespace, set(numbers))
     add = {"+": "add", "-": "subtract"}[sign]
-    head = f"def rule({', '.join(['total', 's', 'work', 'c', *reads])}):"
+    head = f"def rule({', '.join(['total', 's', 'work', 'c', *reads])}, over=False):"
     if share == "c":
         first = "copyto(total, c)" if sign == "+" else "negative(c, total)"
         lines = [head, f"    if s is None: {first}", f"    else: {add}(s, c, total)"]
@@ -305,7 +305,7 @@ def share_rule(
         return None
     lines = [
         head,
-        "    t = work[0]",
+        "    t = work[0] if over or s is not None else total",
         "    last = total if s is None else t",
         *[f"    spare{k} = work[{k + 1}]" for k in range(steps.count)],
         *[f"    {line}" for line in steps.lines],

@@ -198,7 +198,9 @@ class _Run:
         self.known: dict[int, int] = {}
         self.homes: dict[int, int] = {}
         self.results: dict[int, np.ndarray] = {}
+        #: cotangents that have been read, and what is written over such
         self.spent: list[np.ndarray] = []
+        self.over: set[int] = set()
 
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
@@ -214,6 +216,8 @@ class _Run:
     def home(self, variable: int) -> int:
         """A slot for a cotangent: a row inside of the run, a new array where it leaves it."""
         if variable < self.first:
+            if self.spent:
+                self.over.add(variable)
             out = self.spent.pop() if self.spent else POOL.lend(self.shape)
             self.results[variable] = out
             return self.whole(out)
@@ -242,7 +246,8 @@ class _Run:
                 so_far = self.homes.get(i, 0)
                 if not so_far:
                     self.homes[i] = self.home(i)
-                calls.append((rule, c, so_far, self.homes[i], tuple(reads)))
+                over = [self.slot(True)] if i in self.over else []
+                calls.append((rule, c, so_far, self.homes[i], (*reads, *over)))
             if k in self.homes:
                 self.idle.append(self.homes[k])
         return calls
