@@ -17,7 +17,7 @@ import numpy as np
 from . import putting_off
 from .batched import Batched
 from .batched_dual import BatchedDual, completed, vector_moves
-from .blocks import result_at
+from .blocks import SPENT, result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import IGNORE, has_nan, restore, set_state
@@ -32,6 +32,7 @@ from .shape import fit
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
+from .waiting import LATE
 
 __all__ = ["WRITTEN", "define", "install", "operator_method", "rewire"]
 
@@ -68,6 +69,7 @@ SCOPE: dict[str, Any] = {
     "ARRAYS": ARRAYS,
     "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
+    "LATE": LATE,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,
@@ -75,6 +77,7 @@ SCOPE: dict[str, Any] = {
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
+    "SPENT": SPENT,
     "Recorded": Recorded,
     "fit": fit,
     "float64": float64,

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import is_spent
 from .chain import Cases, Chain
 from .guard import has_nan, quiet
-from .memory import LARGE, large_result
+from .memory import F64, LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
 from .terms import names_in, words_in
@@ -404,7 +405,7 @@ class Linear(Primitive):
 
     def rule(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
         """The tangent of out, before it is brought to its shape and dtype."""
-        total = None
+        total: list[Any] = []
         for k, t in enumerate(tangents):
             if t is None:
                 continue
@@ -412,10 +413,14 @@ class Linear(Primitive):
                 moved, share = (*args[:k], t, *args[k + 1 :]), None
                 if self.quick is not None and type(t) is np.ndarray and is_large(t, out):
                     share = self.quick(*moved, **params)
-                total = add_all(total, self(*moved, **params) if share is None else share)
+                if share is None:
+                    share = self(*moved, **params)
             elif self.rules and (rule := self.rules[k]) is not None:
-                total = add_all(total, rule(t, out, *args, **params))
-        return total
+                share = rule(t, out, *args, **params)
+            else:
+                continue
+            add_up(total, share)
+        return total[0] if total else None
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
         if self._batch is None:
@@ -488,6 +493,19 @@ def add_all(a: Any, b: Any) -> Any:
     if type(a) is np.ndarray and a.size >= LARGE:
         return large_result(np.add, a, b)
     return a + b
+
+
+def add_up(total: list[Any], share: Any) -> None:
+    """Add to the tangent that is in a list, if any is; in place where nobody else has it."""
+    if not total:
+        total.append(share)
+        return
+    so_far = type(total[0])
+    if so_far is np.ndarray is type(share) and share.size >= LARGE and is_spent(total, 0):
+        if total[0].shape == share.shape and total[0].dtype is F64 is share.dtype:
+            total[0] += share
+            return
+    total[0] = add_all(total[0], share)
 
 
 def fit_all(t: Any, out: Any) -> Any:

@@ -22,14 +22,18 @@ class Steps:
         self.free: list[str] = []
         self.count = 0
 
-    def store(self, formula: str, target: str) -> bool:
-        """Write the formula into a block; False where it is more than ufuncs of blocks."""
+    def store(self, formula: str, target: str, within: str | None = None) -> bool:
+        """Write the formula into a block; False where it is more than ufuncs of blocks.
+
+        Nothing but the last call writes there where another block is given to compute within: it
+        may then be one of those that the formula reads.
+        """
         try:
-            return self._put(ast.parse(formula, mode="eval").body, target) == target
+            return self._put(ast.parse(formula, mode="eval").body, target, within) == target
         except _MoreThanUfuncsError:
             return False
 
-    def _put(self, node: ast.expr, target: str | None) -> str:
+    def _put(self, node: ast.expr, target: str | None, within: str | None = None) -> str:
         node = self._inlined(node)
         if isinstance(node, ast.Name):
             return node.id
@@ -38,7 +42,8 @@ class Steps:
         function, parts = self._call(node)
         # The last operand that is computed may lie where the result will: it is read once.
         last = max((k for k, p in enumerate(parts) if not _is_leaf(p)), default=None)
-        names = [self._put(p, target if k == last else None) for k, p in enumerate(parts)]
+        inner = within or target
+        names = [self._put(p, inner if k == last else None) for k, p in enumerate(parts)]
         if all(n in self.numbers or not n.isidentifier() for n in names):
             raise _MoreThanUfuncsError
         self.free += [n for n in names if n.startswith("spare")]

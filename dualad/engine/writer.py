@@ -250,7 +250,7 @@ class Writer(Formulas):
         lines = [
             f"def {name}({owners}, {given}):",
             f"    L = {owners[0]}.level",
-            "    if L.later is not False:",
+            f"    if L.later is not False and ({' or '.join(f'{a}.size >= LATE' for a in active)}):",
             f"        r = put_off(P, '{active}', ({owners},), ({fixed}))",
             "        if r is not None:",
             "            return r",
@@ -389,7 +389,7 @@ class Writer(Formulas):
         lines = [
             f"def pull_{active}(c, e, g, own):",
             "    if type(c) is ndarray and c.size >= LARGE:",
-            f"        return large_pull_{active}(c, e, g)",
+            f"        return large_pull_{active}(c, e, g, SPENT in own)",
             head,
         ]
         for a in active:
@@ -423,7 +423,7 @@ class Writer(Formulas):
     def large_pull(self, active: str, head: str) -> Callable[..., Any]:
         """The pull of an entry whose cotangent is a large array."""
         name = f"large_pull_{active}"
-        lines = [f"def {name}(c, e, g):", head]
+        lines = [f"def {name}(c, e, g, over):", head]
         for a in active:
             lines += [f"    s = g[i{a}]", *self.shares_of_blocks(active, a)]
         self.execute("\n".join(lines), name)
@@ -439,6 +439,9 @@ class Writer(Formulas):
         if constants:
             forms["array"] = reads
         lines = ["    n = None"]
+        # The cotangent itself may be what another parent has got.
+        shared = any(self.share(b) == ("+", "c") for b in active[:-1])
+        over = "over" if a == active[-1] and not shared else "False"
         for form, arrays in forms.items():
             numbers = [n for n in reads if n not in arrays]
             rule = blockwise_pull(namespace, term, sign, arrays, numbers)
@@ -447,9 +450,10 @@ class Writer(Formulas):
             name = f"pull_blocks_{active}_{a}_{form}"
             self.rules[name] = rule
             scalar = [f"type({n}) is not ndarray" for n in numbers]
+            read = "".join([f"{n}, " for n in (*arrays, *numbers)])
             lines += [
                 f"    if {' and '.join(['n is None', *scalar])}:",
-                f"        n = {name}({', '.join(['c', 's', *arrays, *numbers])})",
+                f"        n = {name}(c, s, ({read}), {over})",
             ]
         return [
             *lines,

@@ -49,7 +49,7 @@ def _transposed(x: Any) -> Any:
 
 def _adjoint(x: Any) -> Any:
     """The conjugate transpose over the last two axes."""
-    return conj(_transposed(x))
+    return conj(x.swapaxes(-1, -2) if type(x) is np.ndarray else _transposed(x))
 
 
 def _column(x: Any) -> Any:
@@ -98,8 +98,10 @@ def _right(ct: Any, a: Any, b: Any) -> Any:
 
 def _product(a: Any, b: Any) -> Any:
     """a @ b in reverse."""
-    out = _quickly(a, b) if type(a) is np.ndarray is type(b) else None
-    return matmul(a, b) if out is None else out
+    if not (type(a) is np.ndarray is type(b)):
+        return matmul(a, b)
+    out = _quickly(a, b)
+    return large_product(a, b) if out is None else out
 
 
 def _quickly(a: Any, b: Any) -> Any:
