@@ -148,16 +148,16 @@ class Handler:
         try:
             t, z = self.exact(first, step, t)
         except EventError:
-            self.crossings.require_passage(first, t, step.z(t)[:n], step.t1 - step.t0)
+            self.crossings.require_passage(first, t, step.z(t)[:n])
             raise
         firing = self.together(t, z, candidates, first)
         with np.errstate(all="ignore"):
-            slopes = self.crossings.held(first, t, z[:n], step.t1 - step.t0)
+            slopes = self.crossings.held(first, t, z[:n])
             slopes = slopes or self.one_sided(step, t, z)
         before, after = slopes if slopes is not None else (system.flow(t, z[:n]),) * 2
         if slopes is not None:
             self.jumps.append((self.crossings.events[first][0], t))
-            self.crossings.require_passage(first, t, z[:n], step.t1 - step.t0)
+            self.crossings.require_passage(first, t, z[:n])
         moves = {i: self.moved(i, t, z, before) for i in firing}
         changing = [i for i in firing if self.crossings.events[i][1].update is not None]
         z_after = z
