@@ -404,7 +404,7 @@ def test_two_updates_in_one_instant():
 
 def test_an_update_of_the_wrong_shape():
     event = ds.Event(lambda t, y, p: t - 1, lambda t, y, p: [1.0, 2.0], name="dose")
-    raises(r"update of event 'dose' returned shape \(2,\) at t = 1; there are 1 states", event)
+    raises(r"update of event 'dose' returned shape \(2,\) at t = 1; there is 1 state ", event)
 
 
 def test_an_update_that_is_not_finite():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,6 +47,11 @@ def checked(name: str, value: Any) -> Parameter:
     """A parameter with numbers that are floats, and go together."""
     p = value if isinstance(value, Parameter) else Parameter(value)
     what = f"parameter {name!r}"
+    if np.ndim(p.value) or isinstance(p.value, Mapping):
+        raise ParameterError(
+            f"{what} must be one real number, got {p.value!r}: give each of its numbers a name of "
+            f"its own"
+        )
     number = real_number(what, p.value)
     u = None if p.u is None else real_number(f"the uncertainty of {what}", p.u)
     if u is not None and u < 0:

@@ -22,6 +22,12 @@ METHODS = ("central", "complex", "high precision")
 COLUMNS = ("t", "output", "parameter", "value", "reference", "difference", "error", "verdict")
 #: How many times the estimated error of the reference a difference may be.
 TIMES = 20.0
+#: How often the steps are shortened, and by what, where events come or go within them.
+SHORTER, FACTOR = 5, 8.0
+
+
+class OtherShapeError(SensitivityError):
+    """Within a step of a difference events come or go, or times do."""
 
 
 class Check(Table):
@@ -69,8 +75,9 @@ def check(
         raise SensitivityError(f"rtol must be positive, got {rtol!r}")
     if result.again is None:
         raise SensitivityError(
-            "this result does not know how to compute its values again (it was read from a file, "
-            "or made by hand), so there is nothing to check it with"
+            "this result does not know how to compute its values again, so there is nothing to "
+            "check it with: it was read from a file or made by hand, its integration ended early, "
+            "or its times are those of steps and events (give t_eval)"
         )
     times = result.row_labels()
     columns = COLUMNS[1:] if times is None else COLUMNS
@@ -130,9 +137,26 @@ def _reference(
                 f"the model cannot be computed for complex parameters ({error}): check with "
                 f"method='central'"
             ) from error
+    h = _step(result, j)
+    for _ in range(SHORTER):
+        try:
+            return _central(f, x, j, h, method, enough)
+        except OtherShapeError:
+            h /= FACTOR
+    return _central(f, x, j, h, method, enough)
+
+
+def _central(
+    f: Callable[[np.ndarray], Any],
+    x: np.ndarray,
+    j: int,
+    h: float,
+    method: str,
+    enough: Callable[[np.ndarray], np.ndarray],
+) -> Difference:
     if method == "high precision":
-        return central(f, x.astype(np.longdouble), j, _step(result, j))
-    return central(f, x, j, _step(result, j), enough=enough)
+        return central(f, x.astype(np.longdouble), j, h)
+    return central(f, x, j, h, enough=enough)
 
 
 class _Recomputed:
@@ -149,9 +173,10 @@ class _Recomputed:
         with quietly():
             out = np.asarray(again(x))
         if out.shape != shape:
-            raise SensitivityError(
+            raise OtherShapeError(
                 f"the model gave values of shape {out.shape} for other parameters, instead of "
-                f"{shape}: fix the times of the result"
+                f"{shape}: fix the times of the result; an event that comes or goes here, at the "
+                f"end of the span, say, has no derivative that differences could find"
             )
         return out.reshape(-1)
 
