@@ -31,7 +31,10 @@ class OtherShapeError(SensitivityError):
 
 
 class Check(Table):
-    """The table of a check; `ok` says whether no entry disagrees."""
+    """The table of a check; `ok` says whether no entry disagrees.
+
+    `failed()` are the rows that do, `kinks()` those where there is no derivative to disagree with.
+    """
 
     @property
     def ok(self) -> bool:
@@ -41,6 +44,10 @@ class Check(Table):
     def failed(self) -> list[dict[str, Any]]:
         """The rows whose derivatives differ from their references."""
         return [row for row in self if row["verdict"].startswith("differs")]
+
+    def kinks(self) -> list[dict[str, Any]]:
+        """The rows where the derivatives from the left and from the right are two."""
+        return [row for row in self if row["verdict"].startswith("not differentiable")]
 
     def require(self) -> None:
         """Nothing, if all agree.
@@ -95,9 +102,13 @@ def check(
                 plain = _reference(result, f, "central", j, close)
                 found = _analytic(found, _rows(result, name, j, plain, times, close))
             rows.extend(found)
-    bad = sum(row[-1].startswith("differs") for row in rows)
-    title = f"{len(rows)} derivatives against {method}: {bad} differ"
-    return Check(columns, rows, title)
+    table = Check(columns, rows)
+    kinks = len(table.kinks())
+    table.title = (
+        f"{len(rows)} derivative{'s' * (len(rows) != 1)} against {method}: "
+        f"{len(table.failed())} differ{f', {kinks} not differentiable' * bool(kinks)}"
+    )
+    return table
 
 
 def _analytic(rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]) -> list[Any]:
