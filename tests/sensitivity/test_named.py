@@ -6,6 +6,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+import dualad
 from dualad import sensitivity as ds
 
 K = {"k": 0.5}
@@ -113,3 +114,8 @@ def test_a_parameter_that_is_several(value):
 def test_what_is_no_parameters_says_what_would_be():
     with pytest.raises(ds.ParameterError, match="a mapping of names to values, a dataclass"):
         ds.Parameters([2.0])
+
+
+def test_a_transformation_around_an_analysis_is_told_where_its_derivatives_are():
+    with pytest.raises(ds.ParameterError, match=r"'k' is traced .*jacobian, jvp and vjp"):
+        dualad.grad(lambda k: ds.function(lambda p: p.k**2, {"k": k}).values)(2.0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.traced import TracedArray
 from ..errors import ParameterError
 
 __all__ = ["Parameter", "checked", "real_number"]
@@ -47,6 +48,12 @@ def checked(name: str, value: Any) -> Parameter:
     """A parameter with numbers that are floats, and go together."""
     p = value if isinstance(value, Parameter) else Parameter(value)
     what = f"parameter {name!r}"
+    if isinstance(p.value, TracedArray):
+        raise ParameterError(
+            f"{what} is traced by a transformation (grad, jvp, vmap) around this analysis, which "
+            f"takes plain numbers and gives its derivatives itself, as jacobian, jvp and vjp of "
+            f"the result; a function with a rule of your own (dualad.custom_jvp) hands them on"
+        )
     if np.ndim(p.value) or isinstance(p.value, Mapping):
         raise ParameterError(
             f"{what} must be one real number, got {p.value!r}: give each of its numbers a name of "
