@@ -105,7 +105,7 @@ class Rules:
     def summary(self) -> str:
         """How many rules have which verdict."""
         counts = ", ".join(f"{self.count(v)} {v}" for v in ("proved", "undecided", "refuted"))
-        return f"{len(self.rules)} rules: {counts}"
+        return f"{len(self.rules)} rule{'s' * (len(self.rules) != 1)}: {counts}"
 
 
 def _cell(text: str) -> str:

@@ -97,7 +97,7 @@ def test_the_check_moves_the_times_too():
     [
         ({"t_span": (0.0, ds.Time("t2"))}, "no parameter 't2'"),
         ({"t_span": (ds.Time("t1"), ds.Time("t1"))}, "two different"),
-        ({"t_eval": [2.0, ds.Time("k")]}, "sorted"),
+        ({"t_eval": [2.0, ds.Time("k")]}, "must rise from t0 to t1"),
         ({"t_eval": [ds.Time("t1")], "t_span": (0.0, 1.0)}, "outside of t_span"),
         ({"t_eval": [ds.Time(lambda p: [p.k, p.k])]}, r"gave shape \(2,\)"),
         ({"t_eval": ["a"]}, "real numbers"),

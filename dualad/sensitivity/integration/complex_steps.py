@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import SensitivityError
 from ..extras import extra
+from ..named import mapping_of
 from ..parameters.parameters import ModelParameters
 from .algebraic import Algebraic
 from .initial_value import InitialValueProblem
@@ -116,7 +117,8 @@ class ComplexRun:
     def start(self, p: Any) -> np.ndarray:
         problem = self.problem
         given = problem.y0(p) if callable(problem.y0) else problem.y0
-        first = numbers(list(given.values()) if isinstance(given, Mapping) else given)
+        named = mapping_of(given)
+        first = numbers(given if named is None else list(named.values()))
         return np.concatenate([first, np.zeros(len(problem.model.integrals))])
 
     def times(self, p: Any, ends: list[complex]) -> np.ndarray:
