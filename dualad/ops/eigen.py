@@ -33,8 +33,9 @@ from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .gaps import has_ties, inverse_gaps, ties
+from .getitem import getitem
 from .hermitian import hermitian, hermitian_product
-from .indexing import FULL, getitem
+from .keys import FULL
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function

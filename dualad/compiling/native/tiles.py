@@ -8,7 +8,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from .emitter import INT, POINTER, WIDE, integer
+from .emitter import WIDE
+from .entry import INT, POINTER, integer
 
 __all__ = ["DOUBLE", "INT32", "Tile", "Writer"]
 

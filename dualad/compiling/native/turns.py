@@ -9,7 +9,8 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Variable
 from ..loop import Stream
-from .emitter import POINTER, Emitter, Entry, integer, kind_of
+from .emitter import Emitter
+from .entry import POINTER, Entry, integer, kind_of
 from .layouts import Layout, contiguous
 from .moves import copy, put
 from .plan import Plan, Turns

@@ -14,9 +14,9 @@ from ...transforms.forward import jvp
 from ...transforms.reverse import vjp
 from ..report import CANNOT_TELL, RIGHT, WRONG, Block, Report
 from .claims import Claim, cotangents, forward_matrix, reverse_matrix
-from .differences import roughness
 from .judging import judge, judged_pair
 from .reference import Reference
+from .rounding import roughness
 from .space import Space, plain
 from .subject import Subject
 
