@@ -107,7 +107,7 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if not value.flags.writeable:
         return value.copy("K")
     for g in given:
-        if type(g) is not np.float64 and may_share_memory(value, g):
+        if isinstance(g, np.ndarray) and may_share_memory(value, g):
             return value.copy("K")
     return value
 
