@@ -330,7 +330,7 @@ class LU:
 
     def slogdet(self) -> tuple:
         """Sign and logarithm of the determinant, added up as np.linalg.slogdet does."""
-        diagonal = np.diagonal(self.columns)
+        diagonal = self.columns.diagonal()
         exchanges = np.count_nonzero(self.pivots != np.arange(1, len(diagonal) + 1))
         negative = np.count_nonzero(diagonal < 0)
         sizes = (np.abs(diagonal) if negative else diagonal).tolist()
