@@ -18,13 +18,13 @@ __all__ = ["Cases", "Chain", "Link", "shares_of"]
 class Link(NamedTuple):
     """A primitive that is linear in its argument k, which is the tangent.
 
-    known(out, *args) are its other arguments, keywords(**params) its keywords.
+    known(out, *args) are its other arguments, keywords(**params) its keywords, if it has some.
     """
 
     primitive: Any
     k: int = 0
     known: Callable[..., tuple] = lambda *_: ()
-    keywords: Callable[..., dict] = lambda **_: {}
+    keywords: Callable[..., dict] | None = None
 
 
 class Chain:
@@ -52,7 +52,8 @@ class Chain:
         given = (out, *args) if self.reads is None else self.reads(out, *args, **params)
         for primitive, k, known, keywords in self.links:
             others = known(*given)
-            t = primitive(*others[:k], t, *others[k:], **keywords(**params))
+            words = {} if keywords is None else keywords(**params)
+            t = primitive(*others[:k], t, *others[k:], **words)
         if self.part is not None:
             return tuple([t if j == self.part else None for j in range(len(out))])
         return t if self.split is None else self.split(t)
@@ -62,7 +63,8 @@ class Chain:
         given = (out, *args) if self.reads is None else self.reads(out, *args, **params)
         calls, spec = [], like
         for primitive, k, known, keywords in self.links:
-            others, words = known(*given), keywords(**params)
+            others = known(*given)
+            words = {} if keywords is None else keywords(**params)
             full = (*others[:k], spec, *others[k:])
             calls.append((primitive.transposes[k], full, spec, words))
             spec = primitive.out_spec(full, words)
