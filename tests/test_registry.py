@@ -403,6 +403,7 @@ STATED = {
         "_spec",
         "show",
         "add_into",
+        "adds",
     },
     Composite: {"rules", "is_chained", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},

@@ -335,6 +335,11 @@ def subtracted(c: Any, s: Any, reads: tuple[()] = (), over: bool = False) -> Any
     return np.subtract(s, c, s) if _takes(s, c, sys.getrefcount(s)) else s - c
 
 
+def can_be_added_to(s: Any) -> bool:
+    """Whether a cotangent, which the caller has a name for, is large and the sweep's alone."""
+    return type(s) is np.ndarray and s.size >= LARGE and is_free(s, sys.getrefcount(s))
+
+
 def _takes(s: Any, c: np.ndarray, references: int) -> bool:
     """Whether c may be added to s in place."""
     if type(s) is not np.ndarray or s.shape != c.shape or not (s.dtype is F64 is c.dtype):

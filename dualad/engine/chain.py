@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .blocks import can_be_added_to
 from .shape import unfit
 
 __all__ = ["Cases", "Chain", "Link", "shares_of"]
@@ -18,13 +19,13 @@ __all__ = ["Cases", "Chain", "Link", "shares_of"]
 class Link(NamedTuple):
     """A primitive that is linear in its argument k, which is the tangent.
 
-    known(out, *args) are its other arguments, keywords(**params) its keywords.
+    known(out, *args) are its other arguments, keywords(**params) its keywords, if it has some.
     """
 
     primitive: Any
     k: int = 0
     known: Callable[..., tuple] = lambda *_: ()
-    keywords: Callable[..., dict] = lambda **_: {}
+    keywords: Callable[..., dict] | None = None
 
 
 class Chain:
@@ -52,17 +53,24 @@ class Chain:
         given = (out, *args) if self.reads is None else self.reads(out, *args, **params)
         for primitive, k, known, keywords in self.links:
             others = known(*given)
-            t = primitive(*others[:k], t, *others[k:], **keywords(**params))
+            words = {} if keywords is None else keywords(**params)
+            t = primitive(*others[:k], t, *others[k:], **words)
         if self.part is not None:
             return tuple([t if j == self.part else None for j in range(len(out))])
         return t if self.split is None else self.split(t)
 
-    def pull(self, ct: Any, like: Any, out: Any, args: tuple, params: dict) -> Any:
-        """The transpose, for an argument of which the Spec is given; None for zero."""
+    def pull(
+        self, ct: Any, like: Any, out: Any, args: tuple, params: dict, total: Any = None
+    ) -> Any:
+        """The transpose, for an argument of which the Spec is given.
+
+        None where it is zero, or has been added to the total, an array that may be written to.
+        """
         given = (out, *args) if self.reads is None else self.reads(out, *args, **params)
         calls, spec = [], like
         for primitive, k, known, keywords in self.links:
-            others, words = known(*given), keywords(**params)
+            others = known(*given)
+            words = {} if keywords is None else keywords(**params)
             full = (*others[:k], spec, *others[k:])
             calls.append((primitive.transposes[k], full, spec, words))
             spec = primitive.out_spec(full, words)
@@ -73,9 +81,14 @@ class Chain:
             if ct is None:
                 return None
             ct = unfit(ct, spec)
-        for transpose, full, spec, words in reversed(calls):
+        for transpose, full, spec, words in reversed(calls[1:]):
             ct = unfit(transpose(ct, *full, **words), spec)
-        return ct
+        transpose, full, spec, words = calls[0]
+        primitive, k = self.links[0][:2]
+        if total is not None and primitive.adds is not None:
+            if primitive.adds[k](total, ct, *full, **words):
+                return None
+        return unfit(transpose(ct, *full, **words), spec)
 
 
 class Cases:
@@ -90,8 +103,11 @@ class Cases:
         return self.choose(out, *args, **params)(t, out, *args, **params)
 
 
-def shares_of(ct: Any, entry: tuple) -> list[tuple[int, Any]] | None:
-    """The share of each parent of an entry whose rules are chains; None where one is not."""
+def shares_of(ct: Any, entry: tuple, g: Any) -> list[tuple[int, Any]] | None:
+    """The share of each parent of an entry whose rules are chains; None where one is not.
+
+    What could be added to the cotangents g at once is no longer in them.
+    """
     _, parents, primitive, args, params, out, like = entry
     moving, rules = [], []
     for k, i in enumerate(parents):
@@ -106,7 +122,10 @@ def shares_of(ct: Any, entry: tuple) -> list[tuple[int, Any]] | None:
     shares = []
     for k, rule in zip(moving, rules, strict=True):
         if rule is not None:
-            share = rule.pull(ct, like[k], out, args, params)
+            s = g[parents[k]]
+            total = s if s is not None and can_be_added_to(s) else None
+            share = rule.pull(ct, like[k], out, args, params, total)
+            s = total = None
         else:  # the operation is linear in this argument, or does not depend on it
             transpose = primitive.transposes[k] if primitive.family == "linear" else None
             share = None if transpose is None else unfit(transpose(ct, *args, **params), like[k])

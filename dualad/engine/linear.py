@@ -365,7 +365,7 @@ def program_of_rule(entry: tuple) -> LinearProgram:
 
 
 def pull_composite(ct: Any, entry: tuple, g: Any, own: set, within: bool = True) -> None:
-    shares = shares_of(ct, entry) if entry[2].is_chained else None
+    shares: Any = shares_of(ct, entry, g) if entry[2].is_chained else None
     if shares is None:
         parents, program = entry[1], program_of_rule(entry)
         pulled = program.pull(ct if isinstance(ct, list) else [ct], within)

@@ -341,6 +341,8 @@ class Linear(Primitive):
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
+    adds:       for each argument (total, cotangent, *args, **params) -> whether it has added the
+                transpose in that argument, up to rounding, to a large array in place.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
                 plain tangent, where that or the result is large, and it is quicker than what the
                 value of the function is computed by; else None.
@@ -361,6 +363,7 @@ class Linear(Primitive):
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
+        adds: tuple[Callable[..., bool], ...] | None = None,
         quick: Callable[..., Any] | None = None,
         is_total: Callable[..., bool] | None = None,
         name: str | None = None,
@@ -376,6 +379,7 @@ class Linear(Primitive):
         self.show = show
         self.add_into = add_into
         self.transpose_all = transpose_all
+        self.adds = adds
         self.quick = quick
         self.is_total = is_total
 

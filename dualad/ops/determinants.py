@@ -21,7 +21,7 @@ from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
 from .products import conj
 from .registry import function, kinks
-from .shared import slogdet_of
+from .shared import inverse_beside, slogdet_of
 from .solve import inverse_again, inverse_for
 
 __all__ = ["cofactors", "determinant", "slogdet"]
@@ -145,7 +145,9 @@ determinant = Composite(
 
 def _slope(out: tuple, a: Any) -> tuple:
     """d log det a = tr(a^-1 da)."""
-    return (transposed(inverse_for(a, "np.linalg.slogdet")),)
+    inverse = inverse_beside(out[1], a) if type(a) is np.ndarray else None
+    inverse = inverse_for(a, "np.linalg.slogdet") if inverse is None else inverse
+    return (transposed(inverse),)
 
 
 #: The sign of a real determinant does not move.

@@ -96,6 +96,32 @@ def _right(ct: Any, a: Any, b: Any) -> Any:
     return _product(_adjoint(a), ct)
 
 
+def _add_left(total: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
+    """Add the cotangent of a in a @ b, where b is one column."""
+    if type(b) is np.ndarray is type(ct) and len(a.shape) == 2:
+        if b.ndim == 1:
+            return _add_outer(total, ct, b)
+        if b.ndim == 2 and b.shape[1] == 1:
+            return _add_outer(total, ct[:, 0], b[:, 0])
+    return False
+
+
+def _add_right(total: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
+    """Add the cotangent of b in a @ b, where a is one row."""
+    if type(a) is np.ndarray is type(ct) and len(b.shape) == 2:
+        if a.ndim == 1:
+            return _add_outer(total, a, ct)
+        if a.ndim == 2 and a.shape[0] == 1:
+            return _add_outer(total, a[0], ct[0])
+    return False
+
+
+def _add_outer(total: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
+    from .lapack import add_outer
+
+    return add_outer(total, x, y)
+
+
 def _product(a: Any, b: Any) -> Any:
     """a @ b in reverse."""
     if not (type(a) is np.ndarray is type(b)):
@@ -204,6 +230,7 @@ matmul = Linear(
     batch=_matmul_batch,
     spec=_matmul_spec,
     show=lambda a, b: f"{a} @ {b}",
+    adds=(_add_left, _add_right),
     quick=_quickly,
     name="matmul",
 )

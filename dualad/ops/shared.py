@@ -28,6 +28,7 @@ from .triangular import by_halves, fill, inverse_by_factors, inverse_of_definite
 __all__ = [
     "cholesky_of",
     "eigh_of",
+    "inverse_beside",
     "inverse_known",
     "inverse_of",
     "inverse_of_lower",
@@ -57,12 +58,21 @@ class _Known:
     tiny beside others of its row, where the determinant may hang on it.
     """
 
-    __slots__ = ("copy", "inverse", "lu", "place", "strides")
+    __slots__ = ("copy", "inverse", "log_det", "lu", "place", "strides")
 
     def __init__(self, a: np.ndarray):
         self.copy, self.strides, self.place = large_copy(a), a.strides, _place(a)
         self.lu: LU | None = None
         self.inverse: np.ndarray | None = None
+        #: the value that `slogdet_of` gave
+        self.log_det: np.float64 | None = None
+
+    def inverse_of(self, a: np.ndarray, is_transposed: bool = False) -> np.ndarray:
+        """The inverse of a, of which it is known, or of whose transpose."""
+        if self.inverse is None:
+            self.inverse = _inverse(a.T if is_transposed else a, self.lu)
+            self.inverse.flags.writeable = False
+        return self.inverse.T if is_transposed else self.inverse
 
     def is_of(self, a: np.ndarray) -> bool:
         """Whether it is known of a, where the memory is the same."""
@@ -151,11 +161,18 @@ def inverse_of(a: Any) -> Any:
     if not _is_large(a):
         return np.linalg.inv(a)
     known, is_transposed = _recall(a)
-    known = _record(a) if known is None else known
-    if known.inverse is None:
-        known.inverse = _inverse(a.T if is_transposed else a, known.lu)
-        known.inverse.flags.writeable = False
-    return known.inverse.T if is_transposed else known.inverse
+    return _record(a).inverse_of(a) if known is None else known.inverse_of(a, is_transposed)
+
+
+def inverse_beside(log_det: Any, a: np.ndarray) -> np.ndarray | None:
+    """The inverse of a, whose factors gave this very value of `slogdet_of`; None if others did.
+
+    That value belongs to a as it was then, which is what a rule is given: nothing is compared.
+    """
+    for known in tuple(_memory.known):
+        if known.log_det is log_det is not None:
+            return known.inverse_of(a)
+    return None
 
 
 def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
@@ -218,8 +235,11 @@ def eigh_of(a: Any, lower: bool) -> tuple:
 
 def slogdet_of(a: Any) -> tuple:
     """np.linalg.slogdet(a), of which the factors are remembered."""
-    lu = _factors(a) if _is_large(a) else None
-    return tuple(np.linalg.slogdet(a)) if lu is None else lu.slogdet()
+    record = _factors(a) if _is_large(a) else None
+    if record is None or record.lu is None:
+        return tuple(np.linalg.slogdet(a))
+    sign, record.log_det = record.lu.slogdet()
+    return sign, record.log_det
 
 
 def _fits(a: np.ndarray, b: Any) -> bool:
@@ -230,13 +250,14 @@ def _fits(a: np.ndarray, b: Any) -> bool:
     )  # fmt: skip
 
 
-def _factors(a: np.ndarray) -> LU | None:
+def _factors(a: np.ndarray) -> _Known | None:
+    """What is known of a, its factors among it where it has some."""
     if a.dtype != np.float64:
         return None
     record = _record(a)
     if record.lu is None:
         record.lu = LU.of(a)
-    return record.lu
+    return record
 
 
 # --- systems -------------------------------------------------------------------------------------

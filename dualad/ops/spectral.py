@@ -36,7 +36,11 @@ from .hermitian import (
 )
 from .products import conj
 
-__all__ = ["spectral_move"]
+__all__ = ["joined", "spectral_move"]
+
+
+#: No column is used.
+NONE = np.empty(0, np.intp)
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -54,17 +58,20 @@ def _move(t: Any, v: Any, w: Any, lower: bool) -> Any:
 def _cotangent(ct: Any, v: Any, w: Any, lower: bool) -> Any:
     values, vectors = ct if type(ct) is tuple else (ct[..., 0, :], ct[..., 1:, :])
     if _is_large(values, vectors, v, w):
-        used = used_columns(vectors, w)
+        used = NONE if vectors is None else used_columns(vectors, w)
         if used is not None:
             return _of_few(values, vectors, used, v, w, lower)
-    moved = v * values[..., None, :] + resolvent(v, w, vectors)
+    moved = v * values[..., None, :]
+    moved = moved if vectors is None else moved + resolvent(v, w, vectors)
     return folded_product(moved, v, lower=lower)
 
 
 def _is_large(values: Any, vectors: Any, v: Any, w: Any) -> bool:
+    """Whether it is one large real matrix; cotangents of vectors that are None are zero."""
     return (
         len(w.shape) == 1 and w.size >= LEAST and lapack.has_symmetric_products(v)
-        and values.dtype == vectors.dtype == v.dtype and vectors.ndim == 2
+        and values.dtype == v.dtype
+        and (vectors is None or (vectors.ndim == 2 and vectors.dtype == v.dtype))
     )  # fmt: skip
 
 
@@ -73,11 +80,12 @@ def joined(cotangents: list, out: tuple) -> Any:
 
     Those of arrays are only put together, not into one array.
     """
-    pairs = zip(cotangents, out, strict=True)
-    values, vectors = [zeros_like(x) if ct is None else ct for ct, x in pairs]
-    if all(type(x) is np.ndarray for x in (values, vectors, *out)):
-        return values, vectors
-    return _stacked(values, vectors)
+    values, vectors = cotangents
+    values = zeros_like(out[0]) if values is None else values
+    if all(type(x) is np.ndarray for x in (values, *out)):
+        if vectors is None or type(vectors) is np.ndarray:
+            return values, vectors
+    return _stacked(values, zeros_like(out[1]) if vectors is None else vectors)
 
 
 def _of_few(
@@ -89,7 +97,7 @@ def _of_few(
     keep = 0.0
     scaled = np.multiply(v, np.sqrt(np.abs(values)), out=workspace(v.shape, v.dtype))
     falls = values < 0
-    for times, mine in ((2.0, ~falls), (-2.0, falls)):
+    for times, mine in ((2.0, (values != 0) & ~falls), (-2.0, falls)):
         if mine.any():
             part = scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
             lapack.add_square(out, part, lower, times, keep)
@@ -97,7 +105,9 @@ def _of_few(
     if used.size:
         few = np.ascontiguousarray(v[:, used])
         moves = columns_of_resolvent(v, w, vectors, used)
-        lapack.add_product_and_transpose(out, moves, few, lower)
+        lapack.add_product_and_transpose(out, moves, few, lower, keep)
+    elif not keep:
+        out[...] = 0
     return half_of(out, lower)
 
 

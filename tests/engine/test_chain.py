@@ -159,7 +159,10 @@ def test_of_several_outputs_those_that_are_not_used_count_as_zero(untraced):
         np.tril((2 - np.eye(5)) * np.outer(v[:, 2], v[:, 2])), rtol=1e-10, atol=1e-12,
     )  # fmt: skip
     assert not np.any(dualad.grad(lambda a: np.linalg.slogdet(a).sign)(S))
-    transposes_to(lambda a: np.linalg.eigh(a)[1][:, 1] ** 2, S)
+    for a in (S, LARGE):
+        transposes_to(lambda a: np.linalg.eigh(a)[1][:, 1] ** 2, a)
+        transposes_to(lambda a: np.linalg.eigh(a)[0][[0, 3]], a)
+        assert not np.any(dualad.grad(lambda a: np.sum(0 * np.linalg.eigh(a)[0]))(a))
 
 
 def test_split_and_join_are_each_others_transposes():
