@@ -26,6 +26,7 @@ __all__ = ["install", "of_two", "summed", "use"]
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
 add_up = np.add.reduce
+FULL = slice(None)
 
 #: Whether these paths are taken: not while somebody watches every operation.
 _in_use = True
@@ -101,6 +102,15 @@ def pull_sum(ct: Any, entry: tuple, g: Any, own: set) -> None:
         if s is None:
             g[i] = s = np.empty(shape)
             s.fill(ct)
+            own.add(i)
+        else:
+            g[i] = s + ct
+        return
+    if type(ct) is ndarray and ct.dtype is F64 and axes is not None and len(axes) == 1:
+        s, ct = g[i], ct[(FULL,) * axes[0] + (None,)]
+        if s is None:
+            g[i] = s = np.empty(shape)
+            s[...] = ct
             own.add(i)
         else:
             g[i] = s + ct
