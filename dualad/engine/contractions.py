@@ -21,7 +21,7 @@ from .shape import BOUND, FEW, unfit
 from .tape import add_cotangent, kept, pull_linear
 from .traced import Spec, TracedArray, spec_of
 
-__all__ = ["install", "of_two", "summed", "use"]
+__all__ = ["install", "moved", "noted", "of_two", "summed", "use"]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
