@@ -1,8 +1,8 @@
 """Sums and products of small arrays: the fast paths of what contracts axes.
 
 They take plain float64 arrays, for sums all that are not large, for products of up to `FEW`
-entries, duals of them, and values recorded over either. For all else they say None, and the caller takes the general path of the linear primitive,
-which they agree with.
+entries; duals of them, and values recorded over either. For all else they say None, and the
+caller takes the general path of the linear primitive, which they agree with.
 """
 
 from __future__ import annotations
