@@ -1,12 +1,13 @@
 """Sums and products of small arrays: the fast paths of what contracts axes.
 
-They take plain float64 arrays of up to `FEW` entries, duals of them, and values recorded over
-either. For all else they say None, and the caller takes the general path of the linear primitive,
-which they agree with.
+They take plain float64 arrays, for sums all that are not large, for products of up to `FEW`
+entries; duals of them, and values recorded over either. For all else they say None, and the
+caller takes the general path of the linear primitive, which they agree with.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,16 +17,18 @@ from .batched_dual import BatchedDual, make_batched_dual
 from .codegen import WRITTEN
 from .dual import Dual
 from .level import Level
+from .memory import LARGE
 from .recorded import Recorded
 from .shape import BOUND, FEW, unfit
 from .tape import add_cotangent, kept, pull_linear
 from .traced import Spec, TracedArray, spec_of
 
-__all__ = ["install", "of_two", "summed", "use"]
+__all__ = ["install", "moved", "noted", "of_two", "summed", "use"]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
 add_up = np.add.reduce
+FULL = slice(None)
 
 #: Whether these paths are taken: not while somebody watches every operation.
 _in_use = True
@@ -68,18 +71,18 @@ def summed(a: Any, axes: tuple[int, ...] | None) -> Any:
         return None
     if type(a) is Dual:
         x, t = a.primal, a.tangent
-        if type(x) is ndarray is type(t) and x.dtype is F64 is t.dtype and x.size <= FEW:
+        if type(x) is ndarray is type(t) and x.dtype is F64 is t.dtype and x.size < LARGE:
             return moved(a.level, add_up(x, axes), add_up(t, axes))
     elif type(a) is BatchedDual:
         x, t = a.primal, a.tangent
-        if type(x) is ndarray and t.size <= FEW:
+        if type(x) is ndarray and t.size < LARGE:
             others = range(x.ndim) if axes is None else axes
             t = add_up(t, tuple([k + 1 for k in others]))
             return make_batched_dual(a.level, add_up(x, axes), t)
     elif type(a) is Recorded:
         x = a.primal
         if type(x) is ndarray:
-            if not (x.dtype is F64 and x.size <= FEW):
+            if not (x.dtype is F64 and x.size < LARGE):
                 return None
             out = add_up(x, axes)
         elif type(x) is Dual or type(x) is BatchedDual:
@@ -97,16 +100,29 @@ def pull_sum(ct: Any, entry: tuple, g: Any, own: set) -> None:
     """Hand the cotangent of a sum to all that was summed."""
     _, i, shape, axes = entry
     if type(ct) is float64:
-        s = g[i]
-        if s is None:
-            g[i] = s = np.empty(shape)
-            s.fill(ct)
-            own.add(i)
-        else:
-            g[i] = s + ct
+        put(ct, i, shape, g, own)
+        return
+    if type(ct) is ndarray and ct.dtype is F64 and axes is not None and len(axes) == 1:
+        put(ct[(FULL,) * axes[0] + (None,)], i, shape, g, own)
         return
     like, params = (Spec(shape, F64),), of_axes(axes, shape)
     pull_linear(ct, (pull_linear, (i,), BOUND["sum_axes"], like, params, None, like), g, own)
+
+
+def put(ct: Any, i: int, shape: tuple[int, ...], g: Any, own: set) -> None:
+    """Add a cotangent, broadcast to a shape, to that of a variable."""
+    s = g[i]
+    if s is not None:
+        g[i] = s + ct
+    elif math.prod(shape) <= FEW:
+        g[i] = s = np.empty(shape)
+        s[...] = ct
+        own.add(i)
+    elif type(ct) is float64:  # np.broadcast_to, which takes six times as long
+        g[i] = s = ndarray(shape, F64, np.array(ct), 0, (0,) * len(shape))
+        s.flags.writeable = False
+    else:
+        g[i] = np.broadcast_to(ct, shape)
 
 
 def of_axes(axes: tuple[int, ...] | None, shape: tuple[int, ...]) -> dict[str, Any]:

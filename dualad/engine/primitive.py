@@ -28,6 +28,7 @@ __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partia
 #: Every built-in primitive, by name: what the registry sweeps of the tests walk.
 PRIMITIVES = Table()
 
+F64 = np.dtype(np.float64)
 INPUTS = ("x", "y", "z", "w")
 OPERANDS = frozenset(("out", *INPUTS))
 #: The kinds of rules that may be transposed without being traced.
@@ -310,6 +311,8 @@ def is_complex(a: Any) -> bool:
 
 def wide(a: Any) -> Any:
     """A constant of few bits in as many as formulas need: -x and x - 1 of a uint8 wrap around."""
+    if type(a) is np.float64 or (type(a) is np.ndarray and a.dtype is F64):  # what most are
+        return a
     if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biu" and a.dtype != np.int64:
         return a.astype(np.float64 if a.dtype == np.uint64 else np.int64)
     return a

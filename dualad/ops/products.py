@@ -66,6 +66,8 @@ def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 def _left(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of a in a @ b; the engine sums it down where a was broadcast."""
+    if _are_small(ct, b) and len(a.shape) == 2:
+        return ct @ b.T if b.ndim == 2 else ct[:, None] * b
     if b.ndim == 1:
         return (ct if a.ndim == 1 else _column(ct)) * conj(b)
     if a.ndim == 1:
@@ -88,6 +90,8 @@ def _of_columns(a: Any, b: Any) -> Any:
 
 def _right(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of b in a @ b."""
+    if _are_small(ct, a) and len(b.shape) <= 2 == a.ndim:
+        return a.T @ ct
     if a.ndim == 1:
         return ct * conj(a) if b.ndim == 1 else _column(conj(a)) * _row(ct)
     if b.ndim <= 2 < a.ndim:
@@ -120,6 +124,16 @@ def _add_outer(total: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
     from .lapack import add_outer
 
     return add_outer(total, x, y)
+
+
+def _are_small(ct: Any, factor: Any) -> bool:
+    """Whether a cotangent and a factor are plain, real, and not large: the common case."""
+    return (
+        type(ct) is np.ndarray is type(factor)
+        and ct.dtype is F64 is factor.dtype
+        and ct.size < LARGE > factor.size
+        and ct.ndim <= 2 >= factor.ndim
+    )
 
 
 def _product(a: Any, b: Any) -> Any:

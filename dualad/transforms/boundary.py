@@ -37,12 +37,25 @@ def face_of(x: Any) -> Any:
     return None if isinstance(x, TracedArray) else getattr(x, "__dualad_face__", None)
 
 
+class Phrase:
+    """Words for an error, which are put together when there is one."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: Any):
+        self.parts = parts
+
+    def __str__(self) -> str:
+        return "".join([p.describe() if isinstance(p, Tree) else str(p) for p in self.parts])
+
+
 class Input:
     """One differentiable leaf of an argument: its engine value, and how to give it back."""
 
     __slots__ = ("face", "kind", "name", "value")
 
-    def __init__(self, x: Any, name: str):
+    def __init__(self, x: Any, name: Any):
+        """name: what errors call it, as a string or a `Phrase`."""
         self.name = name
         if type(x) is np.ndarray and x.dtype is F64:  # what most are
             self.face, self.value = None, x
@@ -140,10 +153,8 @@ def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], l
             continue
         leaves, tree = flatten(arg)
         many = not (len(leaves) == 1 and leaves[0] is arg)
-        inputs += [
-            Input(x, f"{name}, leaf {k} of {tree.describe()}" if many else name)
-            for k, x in enumerate(leaves)
-        ]
+        for k, x in enumerate(leaves):
+            inputs.append(Input(x, Phrase(name, ", leaf ", k, " of ", tree) if many else name))
         trees.append(tree)
     return inputs, trees
 
@@ -197,10 +208,10 @@ def tangents_for(
     leaves: list[Any] = []
     for k, (tree, tangent) in enumerate(zip(trees, given, strict=True)):
         leaves += flatten_like(tree, tangent, f"{what} {k}", f"primal {k}")
-    return [match(t, i, f"{what} of {i.name}") for t, i in zip(leaves, inputs, strict=True)]
+    return [match(t, i, Phrase(what, " of ", i.name)) for t, i in zip(leaves, inputs, strict=True)]
 
 
-def match(t: Any, like: Any, what: str) -> Any:
+def match(t: Any, like: Any, what: Any) -> Any:
     """A tangent or cotangent as an engine value of the shape and dtype of `like`."""
     if type(t) is np.ndarray and t.dtype is F64 and type(like) is Input:
         if type(like.value) is np.ndarray and like.value.dtype is F64:  # what most are

@@ -18,14 +18,15 @@ from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
 from ..engine.recorded import Recorded
 from ..engine.traced import frozen, raw
+from ..engine.tree import Tree, flatten
 
 __all__ = [
+    "PlainLeaves",
     "is_number",
     "moved_vectors",
     "plain_duals",
     "plain_length",
     "plain_value",
-    "plain_values",
     "value_and_tangent",
 ]
 
@@ -49,15 +50,28 @@ def plain_value(x: Any) -> Any:
     return frozen(x) if kind in TRACED and is_plain(raw(x)) else None
 
 
-def plain_values(given: Sequence[Any]) -> list[Any] | None:
-    """The same of several arguments; None where one of them is None."""
-    values = []
-    for x in given:
-        value = plain_value(x)
-        if value is None:
-            return None
-        values.append(value)
-    return values
+class PlainLeaves:
+    """The leaves of arguments: their types, their values, the structure of each argument."""
+
+    __slots__ = ("trees", "types", "values")
+
+    def __init__(self, trees: list[Tree], types: list[type], values: list[Any]):
+        self.trees, self.types, self.values = trees, types, values
+
+    @classmethod
+    def of(cls, args: Sequence[Any]) -> PlainLeaves | None:
+        """The leaves of these; None where one is not plain or traced float64, or there is none."""
+        trees, types, values = [], [], []
+        for arg in args:
+            leaves, tree = flatten(arg)
+            trees.append(tree)
+            for x in leaves:
+                value = plain_value(x)
+                if value is None:
+                    return None
+                types.append(type(x))
+                values.append(value)
+        return cls(trees, types, values) if values else None
 
 
 def is_number(value: Any) -> bool:

@@ -33,7 +33,7 @@ from .boundary import (
 )
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
 from .lasting import Deferred, apart
-from .plain import is_number, plain_value, plain_values
+from .plain import PlainLeaves, is_number, plain_value
 
 __all__ = [
     "Gradient",
@@ -455,9 +455,9 @@ class ValueAndGradient(_Differentiator):
             if x is not None:
                 return self._by_one(f, args[nums[0]], x, nums)
         given = [args[k] for k in nums]
-        values = None if self.has_aux else plain_values(given)
-        if values:
-            value, parts, aux = self._by_many(f, given, values, nums)
+        plain = None if self.has_aux else PlainLeaves.of(given)
+        if plain is not None:
+            value, parts, aux = self._by_many(f, given, plain, nums)
         else:
             run = Recording("grad", f, given, names_of(nums), self.has_aux)
             if not run.inputs:
@@ -490,16 +490,18 @@ class ValueAndGradient(_Differentiator):
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
     def _by_many(
-        self, f: Callable[..., Any], given: Sequence[Any], values: list[Any], nums: Sequence[int]
+        self, f: Callable[..., Any], given: Sequence[Any], plain: PlainLeaves, nums: Sequence[int]
     ) -> tuple[Any, list[Any], None]:
-        """The same by several arguments: a list of gradients."""
+        """The same by several arguments, or leaves of them: a list of gradients."""
+        values = plain.values
         with recording(), Level("grad") as level:
             tape = level.tape = list(map(spec_of, map(value_of, values)))
-            y = f(*[recorded(level, x, k) for k, x in enumerate(values)])
+            leaves = [recorded(level, x, k) for k, x in enumerate(values)]
+            y = f(*rebuild(plain.trees, leaves))
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 run = Recording.of_plain(f, given, nums, tape)
                 run._end(level, y)
-                return run.primal(), run.pull([one(run)], free=True), None
+                return run.primal(), rebuild(run.trees, run.pull([one(run)], free=True)), None
             large = level.pool is not None
         try:
             shares = sweep(tape, len(values), [(y.tangent, ONE)], free=True, large=large)
@@ -508,8 +510,9 @@ class ValueAndGradient(_Differentiator):
         parts = []
         for x, ct in zip(values, shares, strict=True):
             parts.append(np.zeros(x.shape) if ct is None else own(ct, ()))
-        parts = [restore(p, type(a)) for p, a in zip(separated(parts), given, strict=True)]
-        return restore(y.primal, np.float64) if self.gives_value else None, parts, None
+        parts = [restore(p, t) for p, t in zip(separated(parts), plain.types, strict=True)]
+        value = restore(y.primal, np.float64) if self.gives_value else None
+        return value, rebuild(plain.trees, parts), None
 
 
 class Gradient(ValueAndGradient):

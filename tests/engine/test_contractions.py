@@ -155,6 +155,19 @@ def test_the_cotangent_of_a_sum_is_not_shared():
     same((gx, gy), (2 * np.ones(3), np.ones(3)))
 
 
+@pytest.mark.parametrize("n", [1000, 5000])
+def test_cotangents_of_sums_by_size(n):
+    """Of more entries they are read-only views that repeat one; results are the caller's own."""
+    x = np.linspace(-1.0, 1.0, 2 * n).reshape(2, n)
+    g = dualad.grad(np.sum)(x)
+    same(g, np.ones((2, n)))
+    g += 1.0
+    same(dualad.grad(lambda x: np.sum(x) + np.sum(x[0]))(x), [[2.0], [1.0]] * np.ones(n))
+    same(dualad.grad(lambda x: np.sum(np.sum(x, 0) ** 2))(x), 2 * np.ones((2, 1)) * x.sum(0))
+    same(dualad.grad(lambda x: np.sum(np.sum(x, 1) ** 2))(x), 2 * x.sum(1)[:, None] * np.ones(n))
+    same(dualad.hvp(lambda x: np.sum(x**3), (x,), (x,)), 6 * x * x)
+
+
 def test_infinities_are_those_of_numpy():
     """The tangent of a sum of infinite entries is that of finite ones: it reads no value."""
     x = np.array([np.inf, 1.0, -2.0])
