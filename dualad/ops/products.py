@@ -190,7 +190,7 @@ def _matmul_spec(a: Any, b: Any) -> Spec:
 
 
 #: From so many multiplications on a product is looked at before it is made.
-MANY = 2**17
+MANY = 1 << 20
 
 
 def _rows_times(rows: Any, b: Any) -> Any:
@@ -256,10 +256,6 @@ def np_matmul(a: Any, b: Any) -> Any:
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:  # Python numbers have none
         raise ValueError("matmul: an operand has no axis, use * for scalars")
     return gram(a) if _is_gram(a, b) else matmul(a, b)
-
-
-#: From so many multiplications on the product of a matrix with its transpose is looked for.
-MANY = 1 << 20
 
 
 def _plus_transpose(x: Any) -> Any:

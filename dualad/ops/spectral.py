@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import workspace
+from ..engine.memory import workspace, zeros
 from ..engine.primitive import Linear, align
 from ..engine.shape import zeros_like
 from ..engine.traced import Spec
@@ -29,10 +29,10 @@ from .gaps import (
 )
 from .hermitian import (
     folded_product,
-    half_of,
     hermitian_product,
     show_folded_product,
     show_hermitian_product,
+    with_half_diagonal,
 )
 from .products import conj
 
@@ -93,7 +93,7 @@ def _of_few(
     lower: bool,
 ) -> np.ndarray:  # fmt: skip
     """One triangle of 2 V diag(c) V^T, by the root of c, and of what few eigenvectors add."""
-    out = workspace(v.shape, v.dtype)
+    out = zeros(v.shape, v.dtype)
     keep = 0.0
     scaled = np.multiply(v, np.sqrt(np.abs(values)), out=workspace(v.shape, v.dtype))
     falls = values < 0
@@ -106,9 +106,7 @@ def _of_few(
         few = np.ascontiguousarray(v[:, used])
         moves = columns_of_resolvent(v, w, vectors, used)
         lapack.add_product_and_transpose(out, moves, few, lower, keep)
-    elif not keep:
-        out[...] = 0
-    return half_of(out, lower)
+    return with_half_diagonal(out)
 
 
 # --- the primitives ------------------------------------------------------------------------------
