@@ -139,6 +139,29 @@ def by_blocks(
         rule(*now, work, *[a[at] if c else a for a, c in zip(arrays, cut, strict=True)], *numbers)
 
 
+def add_products(into: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool:
+    """Add a @ b, which are stacks of as many small matrices, into a large array.
+
+    Some matrices at a time, which are in the cache when they are added. False where the arrays
+    are not plain float64 of fitting shapes.
+    """
+    shape, each = into.shape, into[:1].size
+    if not (into.dtype is F64 is a.dtype is b.dtype) or into.size < LARGE or len(shape) < 3:
+        return False
+    if (*a.shape[:-1], b.shape[-1]) != shape or a.shape[:-2] != b.shape[:-2]:
+        return False
+    step = aligned_block(4) // each  # two operands, the product, their sum
+    if not 0 < step < shape[0]:
+        return False
+    (memory,) = scratch(1, step * each)
+    for start in range(0, shape[0], step):
+        part = into[start : start + step]
+        product = memory[: part.size].reshape(part.shape)
+        np.matmul(a[start : start + step], b[start : start + step], product)
+        part += product
+    return True
+
+
 def blockwise(
     namespace: dict[str, Any],
     value: str,
@@ -154,7 +177,9 @@ def blockwise(
     or give nothing to save.
     """
     names = [*arrays, *numbers]
-    if not can_be_stored(namespace, set(numbers), value, *([] if tangent in arrays else [tangent])):
+    if not can_be_stored(
+        namespace, set(numbers), value, *([] if tangent in arrays else [tangent])
+    ):
         return None
     return Later(lambda: _value_and_tangent(
         joint_rule(

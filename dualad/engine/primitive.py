@@ -336,6 +336,8 @@ class Linear(Primitive):
     spec:       (*args, **params) -> Spec; default: the operation on zeros.
     show:       (*names, **params) -> NumPy expression, for printing.
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
+    add_share:  (k, array, cotangent, *args, **params): add the transpose in argument k into an
+                array that nobody else holds; whether that was done.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
@@ -357,6 +359,7 @@ class Linear(Primitive):
         spec: Callable[..., Spec] | None = None,
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
+        add_share: Callable[..., bool] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         quick: Callable[..., Any] | None = None,
         is_total: Callable[..., bool] | None = None,
@@ -371,6 +374,7 @@ class Linear(Primitive):
         self._spec = spec
         self.show = show
         self.add_into = add_into
+        self.add_share = add_share
         self.transpose_all = transpose_all
         self.quick = quick
         self.is_total = is_total

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import added, blockwise_pull
+from .blocks import added, blockwise_pull, is_spent
 from .guard import has_nan, ignore, quiet, restore
 from .memory import LARGE, POOL, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
@@ -187,6 +187,9 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
             return
         if primitive.add_into is not None and not isinstance(ct, TracedArray):
             if add_in_place(ct, primitive, params, g, i, own, like[k]):
+                continue
+        if primitive.add_share is not None and type(g[i]) is np.ndarray and is_spent(g, i):
+            if primitive.add_share(k, g[i], ct, *args, **params):
                 continue
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
         share = unfit(transpose(ct, *args, **params), like[k])

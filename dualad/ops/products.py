@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.blocks import add_products
 from ..engine.codegen import mixed
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
@@ -132,6 +133,17 @@ def _for_blas(x: np.ndarray) -> np.ndarray:
     return x if 8 in x.strides[-2:] else copied(x)
 
 
+def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
+    """Add the cotangent of a or b to what has come so far, for stacks of small matrices."""
+    other = a if k else b
+    if not (type(ct) is np.ndarray is type(other)) or not (ct.ndim == other.ndim == into.ndim > 2):
+        return False
+    if len(a.shape) != len(b.shape):
+        return False
+    left, right = (_adjoint(a), ct) if k else (ct, _adjoint(b))
+    return add_products(into, _for_blas(left), _for_blas(right))
+
+
 def _common(a: Any, b: Any) -> Any:
     return a.dtype if a.dtype == b.dtype else np.result_type(a.dtype, b.dtype)
 
@@ -203,6 +215,7 @@ matmul = Linear(
     spec=_matmul_spec,
     show=lambda a, b: f"{a} @ {b}",
     quick=_quickly,
+    add_share=_add_share,
     name="matmul",
 )
 
