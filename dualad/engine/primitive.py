@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import is_spent
 from .guard import has_nan, quiet
 from .memory import F64, LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
+from .spent import is_spent
 from .terms import names_in, words_in
 from .traced import Spec, TracedArray, spec_of
 

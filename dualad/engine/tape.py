@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import added, blockwise_pull, is_spent
+from .blocks import blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
 from .memory import LARGE, POOL, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
+from .spent import added, is_spent
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.blocks import add_products
 from ..engine.codegen import mixed
+from ..engine.cutting import add_products
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.primitive import Composite, Linear, align

@@ -5,9 +5,10 @@ import pytest
 
 import dualad
 from dualad.engine import fused, tape
-from dualad.engine.blocks import add_products, is_spent
+from dualad.engine.cutting import add_products
 from dualad.engine.memory import LARGE, POOL
 from dualad.engine.primitive import add_up
+from dualad.engine.spent import is_spent
 from dualad.ops import products
 
 N, M = 200, 256
