@@ -194,7 +194,7 @@ def share_rule(
     With it how many blocks to work in it needs. None where the share is more than ufuncs. The
     total may lie where c does if a last argument, which is False by default, is True.
     """
-    steps = Steps(namespace, set(numbers))
+    steps = Steps(namespace, set(numbers), up_to_rounding=True)
     add = {"+": "add", "-": "subtract"}[sign]
     head = f"def rule({', '.join(['total', 's', 'work', 'c', *reads])}, over=False):"
     if share == "c":

@@ -7,8 +7,9 @@ import dualad
 from dualad.engine import fused, tape
 from dualad.engine.cutting import add_products
 from dualad.engine.memory import LARGE, POOL
-from dualad.engine.primitive import add_up
+from dualad.engine.primitive import PRIMITIVES, add_up
 from dualad.engine.spent import is_spent
+from dualad.engine.steps import Steps
 from dualad.ops import products
 
 N, M = 200, 256
@@ -62,6 +63,17 @@ def test_one_share_is_written_over_its_cotangent(overwritten):
     f = lambda a: np.sum((np.tanh(a @ E) @ E) * W)
     close(dualad.grad(f)(A), (CT / np.cosh(A @ E) ** 2) @ E.T)
     assert overwritten[1:] == [True]
+
+
+def test_a_slope_that_is_a_quotient_is_one_division_in_reverse():
+    """The slope of tanh is exact in its tails, and no warning is given where cosh overflows."""
+    steps = Steps(PRIMITIVES["tanh"].namespace, set(), up_to_rounding=True)
+    assert steps.store("c * (tanh_slope(x))", "out", "t")
+    assert steps.lines == ["cosh(x, t)", "square(t, t)", "divide(c, t, out)"]
+    x = np.linspace(-400.0, 400.0, LARGE + 8)
+    want = (2 * np.exp(-np.abs(x)) / (1 + np.exp(-2 * np.abs(x)))) ** 2
+    got = dualad.grad(lambda x: np.sum(np.tanh(x) * 3.0))(x)
+    np.testing.assert_allclose(got, 3 * want, rtol=1e-12, atol=1e-300)
 
 
 def test_a_run_writes_over_the_cotangents_it_has_read():
