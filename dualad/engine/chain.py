@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .blocks import can_be_added_to
+import numpy as np
+
 from .shape import unfit
+from .spent import is_spent
 
 __all__ = ["Cases", "Chain", "Link", "shares_of"]
 
@@ -85,8 +87,8 @@ class Chain:
             ct = unfit(transpose(ct, *full, **words), spec)
         transpose, full, spec, words = calls[0]
         primitive, k = self.links[0][:2]
-        if total is not None and primitive.adds is not None:
-            if primitive.adds[k](total, ct, *full, **words):
+        if total is not None and primitive.add_share is not None:
+            if primitive.add_share(k, total, ct, *full, **words):
                 return None
         return unfit(transpose(ct, *full, **words), spec)
 
@@ -122,10 +124,10 @@ def shares_of(ct: Any, entry: tuple, g: Any) -> list[tuple[int, Any]] | None:
     shares = []
     for k, rule in zip(moving, rules, strict=True):
         if rule is not None:
-            s = g[parents[k]]
-            total = s if s is not None and can_be_added_to(s) else None
+            i = parents[k]
+            total = g[i] if type(g[i]) is np.ndarray and is_spent(g, i) else None
             share = rule.pull(ct, like[k], out, args, params, total)
-            s = total = None
+            total = None  # one who holds it less
         else:  # the operation is linear in this argument, or does not depend on it
             transpose = primitive.transposes[k] if primitive.family == "linear" else None
             share = None if transpose is None else unfit(transpose(ct, *args, **params), like[k])

@@ -17,7 +17,7 @@ import numpy as np
 from . import putting_off
 from .batched import Batched
 from .batched_dual import BatchedDual, completed, vector_moves
-from .blocks import SPENT, result_at
+from .blocks import result_at
 from .dual import Dual
 from .duck import as_duck
 from .guard import IGNORE, has_nan, restore, set_state
@@ -29,6 +29,7 @@ from .postponed import Postponed, settle as computed, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
+from .spent import SPENT
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins

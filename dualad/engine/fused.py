@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import SPENT, TOGETHER, is_spent, scratch, share_rule
+from .blocks import share_rule
+from .cutting import TOGETHER, scratch
 from .guard import has_nan
 from .memory import F64, LARGE, POOL
+from .spent import SPENT, is_spent
 from .tape import add_cotangent, pull_linear
 
 __all__ = ["sweep_large"]

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import is_spent
 from .chain import Cases, Chain
 from .guard import has_nan, quiet
 from .memory import F64, LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
+from .spent import is_spent
 from .terms import names_in, words_in
 from .traced import Spec, TracedArray, spec_of
 
@@ -342,10 +342,10 @@ class Linear(Primitive):
     spec:       (*args, **params) -> Spec; default: the operation on zeros.
     show:       (*names, **params) -> NumPy expression, for printing.
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
+    add_share:  (k, array, cotangent, *args, **params): add the transpose in argument k into an
+                large array that nobody else holds, up to rounding; whether that was done.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
-    adds:       for each argument (total, cotangent, *args, **params) -> whether it has added the
-                transpose in that argument, up to rounding, to a large array in place.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
                 plain tangent, where that or the result is large, and it is quicker than what the
                 value of the function is computed by; else None.
@@ -365,8 +365,8 @@ class Linear(Primitive):
         spec: Callable[..., Spec] | None = None,
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
+        add_share: Callable[..., bool] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
-        adds: tuple[Callable[..., bool], ...] | None = None,
         quick: Callable[..., Any] | None = None,
         is_total: Callable[..., bool] | None = None,
         name: str | None = None,
@@ -381,8 +381,8 @@ class Linear(Primitive):
         self._spec = spec
         self.show = show
         self.add_into = add_into
+        self.add_share = add_share
         self.transpose_all = transpose_all
-        self.adds = adds
         self.quick = quick
         self.is_total = is_total
 

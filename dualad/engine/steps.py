@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from .terms import is_one
+
 __all__ = ["Steps"]
 
 UFUNCS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 
 
 class Steps:
-    """A formula as ufunc calls on the names of blocks, with few intermediate ones."""
+    """A formula as ufunc calls on the names of blocks, with few intermediate ones.
 
-    def __init__(self, namespace: dict[str, Any], numbers: set[str]):
+    Up to rounding a product with 1 / d, where that is what a function stands for, is a division.
+    """
+
+    def __init__(self, namespace: dict[str, Any], numbers: set[str], up_to_rounding: bool = False):
         self.namespace, self.numbers = namespace, numbers
+        self.up_to_rounding = up_to_rounding
         self.lines: list[str] = []
         self.free: list[str] = []
         self.count = 0
@@ -35,6 +41,8 @@ class Steps:
 
     def _put(self, node: ast.expr, target: str | None, within: str | None = None) -> str:
         node = self._inlined(node)
+        if self.up_to_rounding:
+            node = self._divided_once(node)
         if isinstance(node, ast.Name):
             return node.id
         if isinstance(node, ast.Constant):
@@ -73,6 +81,18 @@ class Steps:
             if text is not None and isinstance(node.args[0], ast.Name):
                 name = node.args[0]
                 return _Rename(name.id).visit(ast.parse(text, mode="eval").body)
+        return node
+
+    def _divided_once(self, node: ast.expr) -> ast.expr:
+        """a / d for a * (1 / d)."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            right = self._inlined(node.right)
+            if (
+                isinstance(right, ast.BinOp)
+                and isinstance(right.op, ast.Div)
+                and is_one(right.left)
+            ):
+                return ast.BinOp(node.left, ast.Div(), right.right)
         return node
 
     def _spare(self) -> str:

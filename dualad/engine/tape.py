@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import added, blockwise_pull, can_be_added_to
+from .blocks import blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
 from .memory import LARGE, POOL, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
+from .spent import added, is_spent
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
 
@@ -192,12 +193,12 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
         if primitive.add_into is not None and not isinstance(ct, TracedArray):
             if add_in_place(ct, primitive, params, g, i, own, like[k]):
                 continue
-        s = g[i]
-        if s is not None and primitive.adds is not None and can_be_added_to(s):
-            if primitive.adds[k](s, ct, *args, **params):
+        if primitive.add_share is not None and type(g[i]) is np.ndarray and is_spent(g, i):
+            if primitive.add_share(k, g[i], ct, *args, **params):
                 continue
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
         share = unfit(transpose(ct, *args, **params), like[k])
+        s = g[i]
         if s is None:
             g[i] = share
         elif type(s) is np.ndarray and s.size >= LARGE:

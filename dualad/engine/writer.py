@@ -245,12 +245,13 @@ class Writer(Formulas):
             forms.append(("array", [*arrays, *constants], []))
         name = f"large_{active}"
         owners = ", ".join(["uv"["xy".index(a)] for a in active])
+        is_late = " or ".join([f"{a}.size >= LATE" for a in active])
         given = ", ".join([*names, *(f"d{a}" for a in active)])
         fixed = "".join(f"{a}, " for a in constants)
         lines = [
             f"def {name}({owners}, {given}):",
             f"    L = {owners[0]}.level",
-            f"    if L.later is not False and ({' or '.join(f'{a}.size >= LATE' for a in active)}):",
+            f"    if L.later is not False and ({is_late}):",
             f"        r = put_off(P, '{active}', ({owners},), ({fixed}))",
             "        if r is not None:",
             "            return r",
