@@ -92,10 +92,9 @@ def test_names_and_parameters(options, error, says):
         ({"max_steps": 0}, "max_steps must be positive"),
         (
             {"t_eval": [2.0, 1.0]},
-            r"rise from t0 to t1, but 2 is followed by 1: np.unique\(t_eval\)$",
+            r"rise from t0 to t1, but 2 is followed by 1: np.sort\(t_eval\)$",
         ),
-        ({"t_eval": [1.0, 2.0, 2.0]}, "rise from t0 to t1, but 2 comes twice"),
-        ({"t_eval": [1.0, 2.0], "span": (3.0, 0.0)}, r"must fall.*np.unique\(t_eval\)\[::-1\]"),
+        ({"t_eval": [1.0, 2.0], "span": (3.0, 0.0)}, r"must fall.*np.sort\(t_eval\)\[::-1\]"),
         ({"t_eval": 2.0}, r"t_eval must be a list of times, .*: \[2\]"),
         ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\); there are 1 states"),
     ],

@@ -84,9 +84,9 @@ def ode(
         y0: the state at the start: an array, a mapping of names to numbers, or a function y0(p).
         params: all parameters, by name: numbers or `Parameter` objects.
         t_span: the first and the last time: numbers, `Time` objects, or functions of p.
-        t_eval: the times of the result, or a function of p that gives them; default: where the
-            solver stepped. Where a time depends on parameters, so does the state there: S is the
-            total derivative, f(t) dt/dp included.
+        t_eval: the times of the result in order, or a function of p that gives them; a time may
+            come more than once. Default: where the solver stepped. Where a time depends on
+            parameters, so does the state there: S is the total derivative, f(t) dt/dp included.
         wrt: the parameters to differentiate by; default all that are not fixed. The result does
             not depend on which others are asked for, but for the steps that the solver chooses.
         states: names of the states; default those of y0, or y1, y2, ...

@@ -46,7 +46,7 @@ def span(t_span: Any, parameters: Parameters, wrt: Parameters) -> Moments:
 
 
 def output_times(t_eval: Any, ends: Moments, parameters: Parameters, wrt: Parameters) -> Moments:
-    """The times of the result, sorted from t0 to t1 and between them."""
+    """The times of the result, in order from t0 to t1 and between them; some may be the same."""
     (t0, t1), out = ends.t, moments(t_eval, parameters, wrt, "t_eval")
     times = out.t
     if times.ndim != 1 or not times.size:
@@ -56,7 +56,7 @@ def output_times(t_eval: Any, ends: Moments, parameters: Parameters, wrt: Parame
         )
     if not np.isfinite(times).all():
         raise SensitivityError("the times of t_eval must be finite")
-    if not (np.diff(times) * (t1 - t0) > 0).all():
+    if not (np.diff(times) * (t1 - t0) >= 0).all():
         raise SensitivityError(out_of_order(times, t1 - t0))
     if not (min(t0, t1) <= times.min() and times.max() <= max(t0, t1)):
         raise SensitivityError(
@@ -67,11 +67,12 @@ def output_times(t_eval: Any, ends: Moments, parameters: Parameters, wrt: Parame
 
 def out_of_order(times: np.ndarray, ahead: float) -> str:
     """Which times of t_eval do not go on in the direction of the integration."""
-    i = int(np.flatnonzero(~(np.diff(times) * ahead > 0))[0])
-    same, way = times[i] == times[i + 1], "rise" if ahead > 0 else "fall"
-    fault = "comes twice" if same else f"is followed by {times[i + 1]:g}"
-    remedy = "np.unique(t_eval)" + "[::-1]" * int(ahead < 0)
-    return f"the times of t_eval must {way} from t0 to t1, but {times[i]:g} {fault}: {remedy}"
+    i = int(np.flatnonzero(np.diff(times) * ahead < 0)[0])
+    way, remedy = "rise" if ahead > 0 else "fall", "np.sort(t_eval)" + "[::-1]" * int(ahead < 0)
+    return (
+        f"the times of t_eval must {way} from t0 to t1, but {times[i]:g} is followed by "
+        f"{times[i + 1]:g}: {remedy}"
+    )
 
 
 def initial_state(
