@@ -17,6 +17,7 @@ from ..engine.primitive import Linear
 from ..engine.shape import BOUND
 from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
 from .getitem import getitem
+from .keys import FULL
 from .registry import function
 from .structure import axis_of, spread
 from .views import np_reshape
@@ -24,7 +25,6 @@ from .views import np_reshape
 __all__ = ["arrays_of", "concat", "stack"]
 
 
-FULL = slice(None)
 #: The sequences that fast paths look at.
 SEQUENCES = (list, tuple)
 

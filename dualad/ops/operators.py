@@ -57,11 +57,19 @@ def of_primal(self, other):
 def _comparison(name: str, sign: str, ufunc: Any) -> None:
     """The operator on all traced arrays; of those that have a value below, of that value."""
     primitive = UFUNCS[ufunc]
-    scope: dict[str, Any] = {"float64": np.float64, "mixed": mixed, "primitive": primitive}
-    exec(_COMPARISON.format(sign=sign), scope)
+    classes = (Dual, BatchedDual, Recorded, Buffer, GraphValue)
+
+    def write(self: Any, other: Any) -> Any:
+        """The operator before its first use, which writes it."""
+        scope: dict[str, Any] = {"float64": np.float64, "mixed": mixed, "primitive": primitive}
+        exec(_COMPARISON.format(sign=sign), scope)
+        for cls in classes:
+            setattr(cls, name, scope["of_primal"])
+        return scope["of_primal"](self, other)
+
     setattr(TracedArray, name, lambda self, other: mixed(primitive, self, other))
-    for cls in (Dual, BatchedDual, Recorded, Buffer, GraphValue):
-        setattr(cls, name, scope["of_primal"])
+    for cls in classes:
+        setattr(cls, name, write)
 
 
 _ufunc: Any

@@ -101,11 +101,72 @@ def _right(ct: Any, a: Any, b: Any) -> Any:
     return _product(_adjoint(a), ct)
 
 
+def _are_small(ct: Any, factor: Any) -> bool:
+    """Whether a cotangent and a factor are plain, real, and not large: the common case."""
+    return (
+        type(ct) is np.ndarray is type(factor)
+        and ct.dtype is F64 is factor.dtype
+        and ct.size < LARGE > factor.size
+        and ct.ndim <= 2 >= factor.ndim
+    )
+
+
+def _product(a: Any, b: Any) -> Any:
+    """a @ b in reverse."""
+    if not (type(a) is np.ndarray is type(b)):
+        return matmul(a, b)
+    out = _quickly(a, b)
+    return large_product(a, b) if out is None else out
+
+
+def _quickly(a: Any, b: Any) -> Any:
+    """The product of large arrays up to rounding; None where NumPy's own is as quick.
+
+    Tangents and cotangents that were broadcast repeat a row or a column: so does the product.
+    In a stack NumPy leaves to BLAS only matrices that have their rows or columns in order.
+    """
+    if not (type(a) is np.ndarray is type(b) and a.dtype is F64 is b.dtype):
+        return None
+    if a.ndim < 2 or b.ndim < 2 or max(a.size, b.size) < LARGE:
+        return None
+    rows, columns = a.shape[-2], b.shape[-1]
+    left, right = a, b
+    if rows > 1 and a.strides[-2] == 0:
+        left = a[..., :1, :]
+    if columns > 1 and b.strides[-1] == 0:
+        right = b[..., :1]
+    if a.ndim > 2 or b.ndim > 2:
+        left, right = _for_blas(left), _for_blas(right)
+    if left is a and right is b:
+        return None
+    out = large_product(left, right)
+    shape = (*out.shape[:-2], rows, columns)
+    return out if out.shape == shape else np.broadcast_to(out, shape)
+
+
+def _for_blas(x: np.ndarray) -> np.ndarray:
+    """Matrices of which the entries of a row, or of a column, are neighbours."""
+    return x if 8 in x.strides[-2:] else copied(x)
+
+
+def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
+    """Add the cotangent of a or b: an outer product, or products of stacks of small matrices."""
+    other = a if k else b
+    if into.size < LARGE or not (type(ct) is np.ndarray is type(other)):
+        return False
+    if into.ndim == 2:
+        return _add_outer(into, a, ct) if k else _add_outer(into, ct, b)
+    if not (ct.ndim == other.ndim == into.ndim) or len(a.shape) != len(b.shape):
+        return False
+    left, right = (_adjoint(a), ct) if k else (ct, _adjoint(b))
+    return add_products(into, _for_blas(left), _for_blas(right))
+
+
 def _add_outer(into: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
     """Add the outer product of a column, or vector, and a row."""
     from .lapack import add_outer
 
-    if into.size < LARGE or (x.size, y.size) != into.shape:
+    if (x.size, y.size) != into.shape:
         return False
     return add_outer(into, x.reshape(-1), y.reshape(-1))
 

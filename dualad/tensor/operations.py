@@ -190,7 +190,7 @@ class Operations(Selection, Dtypes):
         return bool(np.array_equal(unwrap(self), operand(other)))
 
 
-# --- along dimensions ------------------------------------------------------------------------
+# --- by table --------------------------------------------------------------------------------
 
 
 def _entrywise(function: Callable[..., Any], prepare: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Operation, Variable
 from .emitter import Emitter
-from .entry import BOOL, I64, Entry, integer, kind_of
+from .entry import BOOL, I64, TRUTH, Entry, integer, kind_of
 from .layouts import Layout, contiguous
 from .loops import write_loop
 from .moves import write_move
@@ -17,8 +17,6 @@ from .plan import Plan, Turns
 from .unrolled import entries_of, unrolled
 
 __all__ = ["Scope"]
-
-TRUTH = ir.IntType(1)
 
 
 class Scope:

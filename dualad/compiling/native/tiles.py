@@ -9,11 +9,11 @@ from typing import Any
 from llvmlite import ir
 
 from .emitter import WIDE
-from .entry import INT, POINTER, integer
+from .entry import INT, POINTER, TRUTH, integer
 
 __all__ = ["DOUBLE", "INT32", "Tile", "Writer"]
 
-DOUBLE, INT32, TRUTH = ir.DoubleType(), ir.IntType(32), ir.IntType(1)
+DOUBLE, INT32 = ir.DoubleType(), ir.IntType(32)
 
 
 class Writer:

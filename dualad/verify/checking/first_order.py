@@ -12,7 +12,8 @@ import numpy as np
 from ...errors import ShapeError, StructureError
 from ...transforms.forward import jvp
 from ...transforms.reverse import vjp
-from ..report import CANNOT_TELL, RIGHT, WRONG, Block, Report
+from ..report import Report
+from ..verdicts import CANNOT_TELL, RIGHT, WRONG, Block
 from .claims import Claim, cotangents, forward_matrix, reverse_matrix
 from .judging import judge, judged_pair
 from .reference import Reference
