@@ -244,7 +244,7 @@ class OfManyTangents(FirstCalls):
             plain = True
         else:
             n = out.ndim + 1
-            if len(active) == 1 or self.p.operator != "*":
+            if dx is None or dy is None or self.p.operator != "*":
                 t = self.moved(active, out, x, y, of_rank(dx, n), of_rank(dy, n))
             elif dx.ndim + dy.ndim == 3:
                 t = vector_moves(dx, y, dy, x) if dx.ndim == 1 else vector_moves(dy, x, dx, y)

@@ -28,7 +28,6 @@ __all__ = ["PRIMITIVES", "Composite", "Elementwise", "Linear", "Opaque", "Partia
 #: Every built-in primitive, by name: what the registry sweeps of the tests walk.
 PRIMITIVES = Table()
 
-F64 = np.dtype(np.float64)
 INPUTS = ("x", "y", "z", "w")
 OPERANDS = frozenset(("out", *INPUTS))
 #: The kinds of rules that may be transposed without being traced.
