@@ -53,8 +53,8 @@ def likelihood(xp: Any, constant: Callable) -> Callable:
     targets={"grad": 2.1, "jvp": 2.2},
     dominates="The inverse that the derivative of slogdet needs, a fifth of a gradient where the "
     "matrix is symmetric and positive definite, after one factorisation, a sixth, which the "
-    "values and all derivatives share; two products of matrices are a quarter. The rest is Python and "
-    "passes over matrices, a dozen: each call of LAPACK leaves neither of them in the caches. "
+    "values and all derivatives share; two products of matrices are a quarter. The rest is Python "
+    "and passes over matrices, a dozen: each call of LAPACK leaves neither of them in the caches. "
     "PyTorch's library factorises, and solves with triangles, in less time than NumPy's.",
     operations=8,
     varies=True,

@@ -50,6 +50,13 @@ def _folded(t: Any, lower: bool) -> Any:
     return with_half_diagonal(out)
 
 
+def _halved(t: Any, lower: bool) -> Any:
+    half = t * half_triangle(t, lower)
+    if _is_plain(t):
+        np.copyto(half, 0, where=_other_triangle(t, lower))  # whatever it held
+    return half
+
+
 def with_half_diagonal(x: np.ndarray) -> np.ndarray:
     """The matrix, of whose diagonal half is left."""
     _diagonal(x)[...] *= 0.5
@@ -88,7 +95,7 @@ def _show_folded(x: str, lower: str) -> str:
 
 #: One triangle of t with half of its diagonal, which is its own transpose.
 halved = Linear(
-    lambda t, lower: t * half_triangle(t, lower),
+    _halved,
     lambda ct, t, lower: halved(ct, lower=lower),
     batch=lambda args, mine, lower: halved(args[0], lower=lower),
     spec=lambda t, lower: Spec(t.shape, t.dtype),
