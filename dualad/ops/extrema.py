@@ -46,7 +46,7 @@ def _chosen(a: Any, ufunc: np.ufunc, axes: tuple, keepdims: Any) -> Any:
 
 def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
     """The hits, one along the axes to reduce, by their places in the flat array."""
-    places = np.flatnonzero(hit)
+    places = hit.reshape(-1).nonzero()[0]
     first, last, shape = axes[0], axes[-1] + 1, hit.shape
     if last - first != len(axes):
         rest = [k for k in range(hit.ndim) if k not in axes]

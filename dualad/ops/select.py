@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.choices import chosen
 from ..engine.inplace import store
 from ..engine.primitive import Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand, as_value, raw
@@ -61,6 +62,9 @@ def np_where(condition: Any, /, *choices: Any) -> Any:
         return np.nonzero(condition)
     if len(choices) != 2:
         raise ValueError("either both or neither of x and y should be given")
+    quick = chosen(where, condition, *choices)
+    if quick is not None:
+        return quick
     if getattr(condition, "dtype", np.dtype(bool)).kind != "b":
         condition = np.not_equal(condition, 0)
     return where(condition, *map(as_operand, choices))
