@@ -30,11 +30,13 @@ from .postponed import Postponed
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
+from .spent import SPENT
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
+from .waiting import LATE
 
-__all__ = ["add_kind", "define", "install", "operator_method", "rewire"]
+__all__ = ["WRITTEN", "add_kind", "define", "install", "operator_method", "rewire"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
@@ -49,7 +51,7 @@ def mixed(primitive: Any, x: Any, y: Any) -> Any:
     if isinstance(primitive, Elementwise):
         if isinstance(y, Late):
             name = type(y).__name__
-            if name in LATE and type(x) is LATE[name][0][0]:
+            if name in WAITING and type(x) is WAITING[name][0][0]:
                 return fast(primitive, name)[1](y, x)  # type: ignore[misc]
         if type(y) is Buffer and type(x) in KINDS:
             return fast(primitive, type(x).__name__)[0](x, y.primal)
@@ -78,6 +80,7 @@ SCOPE: dict[str, Any] = {
     "ARRAYS": ARRAYS,
     "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
+    "LATE": LATE,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,
@@ -85,6 +88,7 @@ SCOPE: dict[str, Any] = {
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
+    "SPENT": SPENT,
     "Recorded": Recorded,
     "fit": fit,
     "float64": float64,
@@ -105,8 +109,8 @@ SCOPE: dict[str, Any] = {
 
 def generate(primitive: Elementwise, kind: str) -> Pair:
     """The written functions (u op v) and (x op v) of a primitive for one kind of traced array."""
-    if kind in LATE:
-        kinds, put_off = LATE[kind]
+    if kind in WAITING:
+        kinds, put_off = WAITING[kind]
         return putting_off.operators(primitive, lambda p: fast(p, kind), kinds, put_off)
     from .writer import Writer
 
@@ -125,7 +129,7 @@ def generate(primitive: Elementwise, kind: str) -> Pair:
 #: the kinds with generated code
 KINDS: list[type[TracedArray]] = [Dual, BatchedDual, Recorded, Batched, Postponed]
 #: those whose results are not computed yet, with what these become, and what makes them
-LATE: dict[str, tuple[tuple[type, type], Callable[..., Any]]] = {
+WAITING: dict[str, tuple[tuple[type, type], Callable[..., Any]]] = {
     "Postponed": ((Dual, Postponed), putting_off.put_off),
 }
 
@@ -133,6 +137,8 @@ LATE: dict[str, tuple[tuple[type, type], Callable[..., Any]]] = {
 _generated: dict[tuple[str, Elementwise], Pair] = {}
 _first: dict[tuple[str, Elementwise], Pair] = {}
 _in_use: dict[tuple[str, Elementwise], Pair] = {}
+#: (kind, ufunc) -> (op, rop) of what is not elementwise: see `contractions`
+WRITTEN: dict[tuple[str, Any], Pair] = {}
 #: Held while functions are put into use.
 _wiring = threading.RLock()
 #: What all of them pass through on their way into use, while somebody watches.
@@ -159,7 +165,7 @@ def current(primitive: Elementwise, kind: str) -> Pair:
     if pair is None:
         with _wiring:
             if key not in _first:
-                if kind in LATE:  # which is large
+                if kind in WAITING:  # which is large
                     return generated(primitive, kind)
                 _first[key] = first_calls(primitive, kind)
             pair = _first[key]
@@ -265,7 +271,11 @@ class _Table(dict):
         if plain and rule.partials[0].constant == 0.0 == rule.partials[-1].constant:  # type: ignore[union-attr]
             plain = False  # a step function has no formula of which code could be made
         with _wiring:
-            self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
+            if plain:
+                out = fast(rule, self.kind)  # type: ignore[arg-type]
+            else:
+                out = WRITTEN.get((self.kind, ufunc))  # type: ignore[assignment]
+            self[ufunc] = out
         return out
 
 
@@ -279,22 +289,28 @@ def define(ufunc: np.ufunc, primitive: Elementwise) -> None:
         table.pop(ufunc, None)
 
 
+#: Stands for the second operand of a ufunc that has one.
+NOTHING = object()
+
+
 def protocol(cls: type, general: Callable[..., Any]) -> Callable[..., Any]:
     """The `__array_ufunc__` of a kind with generated code; in general it is another one."""
     table = _Table(cls.__name__)
     _tables.append(table)
 
-    def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self: Any, ufunc: Any, method: str, x: Any, y: Any = NOTHING, *more: Any, **kwargs: Any
+    ) -> Any:
         if not kwargs and method == "__call__":
             f = table[ufunc]
             if f is not None:
-                if len(inputs) == 1:
-                    return f[0](inputs[0])
-                x, y = inputs
+                if y is NOTHING:
+                    return f[0](x)
                 if type(x) is cls:
                     return f[0](x, y)
                 if type(y) is cls:
                     return f[1](y, x)
+        inputs = (x,) if y is NOTHING else (x, y, *more)
         return general(self, ufunc, method, *inputs, **kwargs)
 
     return __array_ufunc__
@@ -323,7 +339,7 @@ def add_kind(
     """
     with _wiring:
         KINDS.append(cls)
-        LATE[cls.__name__] = (base, cls), put_off
+        WAITING[cls.__name__] = (base, cls), put_off
         _others.append(other)
         for lazy in _operators:
             setattr(cls, lazy.name, lazy)

@@ -2,23 +2,27 @@
 
 Where neighbouring entries of a tape are elementwise, of one large shape, their cotangents need
 never be whole arrays: a block of each passes all of these entries while it is in the cache. Only
-what leaves the run is written to memory. The shares are those of the entries' own pulls. Where
-these read what was put off (see `late_records`), a block of that is computed first, from the
-operands on.
+what leaves the run is written to memory, over the cotangents that the run has read where nobody
+else holds them. The shares are those of the entries' own pulls. Where these read what was put off
+(see `late_records`), a block of that is computed first, from the operands on.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .blocks import share_rule
+from .guard import has_nan
 from .joint import Node, in_order
 from .memory import F64, LARGE
 from .record_state import RecordState
 from .runs import Run, RunWithValues, Step, is_plain
+from .spent import SPENT, is_spent
+from .tape import pull_linear
 
 __all__ = ["known_rules", "sweep_large"]
 
@@ -30,31 +34,84 @@ _rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | Non
 
 
 def sweep_large(
-    tape: list, inputs: int, g: list[Any], last: int, own: set[int], late: RecordState | None
-) -> None:
+    tape: list,
+    inputs: int,
+    g: list[Any],
+    last: int,
+    own: set[int],
+    late: RecordState | None = None,
+) -> dict[int, np.ndarray]:
     """Pull the entries of a tape from `last` down, runs of large elementwise ones as one.
 
-    late: what was put off.
+    late: what was put off. Gives the cotangents of inputs, by their numbers, of which it is known
+    that they hold no NaN that another sweep could avoid, unless others are found in their places.
     """
+    known: dict[int, np.ndarray] = {}
     k = last
     while k >= inputs:
         ct = g[k]
-        if ct is not None:
-            if type(ct) is np.ndarray and ct.size >= LARGE:
-                first = pull_run(tape, inputs, g, k, late)
-                if first is not None:
-                    k = first - 1
-                    continue
+        if ct is None:
+            k -= 1
+            continue
+        entry = tape[k]
+        pull = entry[0]
+        if pull is pull_linear and type(ct) is np.ndarray:
+            new = larger_shares(ct, entry, inputs, g)
+            has_none = new and not has_nan(ct)
             g[k] = None
-            entry = tape[k] if late is None else late.settled(tape[k])
-            entry[0](ct, entry, g, own)
+            pull(ct, entry, g, own)
+            if has_none:
+                known.update([(i, g[i]) for i in new])
+        elif type(ct) is np.ndarray and ct.size >= LARGE and hasattr(pull, "shares"):
+            del ct  # what nobody else holds is written over
+            first = pull_run(tape, inputs, g, k, late)
+            if first is None:
+                pull_one(entry if late is None else late.settled(entry), g, k, own)
+            else:
+                k = first
+        else:
+            g[k] = None
+            pull(ct, entry if late is None else late.settled(entry), g, own)
         k -= 1
+    return known
+
+
+def pull_one(entry: tuple, g: list[Any], k: int, own: set[int]) -> None:
+    """Pull a large elementwise entry, over its own cotangent where that is spent."""
+    if is_spent(g, k):
+        own.add(SPENT)
+    ct, g[k] = g[k], None
+    entry[0](ct, entry, g, own)
+    own.discard(SPENT)
+
+
+def larger_shares(ct: np.ndarray, entry: tuple, inputs: int, g: list[Any]) -> list[int]:
+    """The inputs whose cotangents begin as shares of a linear operation larger than its own.
+
+    What a sweep does that avoids a NaN is no other for linear operations: the look for one may as
+    well be at what they are given.
+    """
+    like, least = entry[6], max(LARGE, 2 * ct.size)
+    return [
+        i
+        for n, i in enumerate(entry[1])
+        if i is not None and i < inputs and g[i] is None and math.prod(like[n].shape) >= least
+    ]
 
 
 def pull_run(
     tape: list, inputs: int, g: list[Any], last: int, late: RecordState | None
 ) -> int | None:
     """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
+    below = last - 1
+    if late is not None:
+        pass  # one entry may be a run
+    elif below < inputs:
+        return None
+    elif not hasattr(tape[below][0], "shares"):
+        parents = tape[last][1 : 1 + len(tape[last][0].shares.terms)]
+        if g[below] is not None or below in parents:
+            return None
     shape = g[last].shape
     steps: list[Step] = []
     reached, rows, k = {last}, 1, last

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import TOGETHER, scratch
+from .cutting import TOGETHER, scratch
 from .guard import ignore, restore
 from .joint import Node, quietly
 from .memory import F64, POOL
 from .record_state import RecordState, add_parts, sum_of_parts
+from .spent import is_spent
 from .sums import halves
 from .tape import add_cotangent
 
@@ -79,6 +80,9 @@ class Run:
         self.results: dict[int, np.ndarray] = {}
         #: the variables of which the run adds to what had come before
         self.taken: set[int] = set()
+        #: cotangents that have been read, and what is written over such
+        self.spent: list[np.ndarray] = []
+        self.over: set[int] = set()
 
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
@@ -106,8 +110,7 @@ class Run:
         so_far = self.homes.get(variable)
         if variable < self.first:
             if so_far is None:
-                self.results[variable] = POOL.lend(self.shape)
-                so_far = self.homes[variable] = self.whole(self.results[variable])
+                return self.result(variable)
             return so_far
         if so_far is not None and self.held.get(so_far) == 1:
             return so_far
@@ -115,6 +118,14 @@ class Run:
         self.held[home] = 1
         if so_far is not None:
             self.let_go(so_far)
+        return home
+
+    def result(self, variable: int) -> int:
+        """The slot of a cotangent that leaves the run, over one that nobody reads any more."""
+        if self.spent:
+            self.over.add(variable)
+        self.results[variable] = self.spent.pop() if self.spent else POOL.lend(self.shape)
+        home = self.homes[variable] = self.whole(self.results[variable])
         return home
 
     def given(self, variable: int) -> int:
@@ -142,16 +153,25 @@ class Run:
         calls: list[Call] = []
         for step in steps:
             k = step.variable
+            is_last = k not in self.homes and is_spent(self.g, k) and not any(step.hands_on)
             c = self.homes[k] if k in self.homes else self.whole(self.g[k])
             reads = [self.operand(r) for r in step.reads]
-            for i, rule, hands_on in zip(step.parents, step.rules, step.hands_on, strict=True):
+            for n, (i, rule, hands_on) in enumerate(
+                zip(step.parents, step.rules, step.hands_on, strict=True), 1
+            ):
+                if is_last and n == len(step.rules):
+                    self.spent.append(self.g[k])
                 so_far = self.homes[i] if i in self.homes else self.given(i)
                 if hands_on and not so_far and i >= self.first:
                     self.homes[i] = c
                     if c in self.held:
                         self.held[c] += 1
                 else:
-                    calls.append(Call(rule, itemgetter(c, so_far, self.home(i), 1, *reads)))
+                    home = self.home(i)
+                    given = [home, so_far, 1, c, *reads]
+                    if i in self.over:
+                        given.append(self.slot(True))
+                    calls.append(Call(rule, itemgetter(*given)))
             self.let_go(c)
             self.is_over(step.reads)
         return calls

@@ -5,7 +5,8 @@ import pytest
 
 import dualad
 from dualad.engine import codegen
-from dualad.engine.blocks import Later, blockwise, scratch
+from dualad.engine.blocks import Later, blockwise
+from dualad.engine.cutting import scratch
 from dualad.engine.level import Level
 from dualad.engine.memory import LARGE
 from dualad.engine.primitive import PRIMITIVES, Elementwise
