@@ -54,15 +54,24 @@ class Handler:
         exact.
         """
         low, high = sorted((step.t0, step.t1))
+        refusal: EventError | None = None
         for _ in range(4):
             z = self.method.to(step.t0, step.z0, t)
             if not np.isfinite(z).all():
                 break
-            move = self.newton(i, step, t, z, t != step.t0)
+            try:
+                move = self.newton(i, step, t, z, t != step.t0)
+            except EventError as error:
+                # Beyond a jump it may not move at all; before it, it does.
+                refusal = error
+                break
             if self.settled(move, step, t):
                 return t + move, z + move * self.system(t, z)
             t = float(np.clip(t + move, low, high))
-        return self.from_before(i, step, t)
+        try:
+            return self.from_before(i, step, t)
+        except EventError as error:
+            raise refusal or error from None
 
     def from_before(self, i: int, step: Step, t: float) -> tuple[float, np.ndarray]:
         """The same where the right-hand side jumps at the event: never stepping beyond it."""
