@@ -168,6 +168,7 @@ class Handler:
             z_after = self.jump(changing[0], t, z, before, moves[changing[0]])
         elif slopes is not None:
             z_after = self.kicked(z, before - after, moves[first])
+            z_after[:n] += self.sides.beyond(first, t, z, before)
         for i in sorted(firing):
             self.note(i, t, z, z_after, before, after, moves[i], bool(changing))
         stop = [i for i in firing if self.ends(i)]

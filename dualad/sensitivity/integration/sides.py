@@ -62,3 +62,13 @@ class Sides:
         jump = np.abs(after - before)
         limit = 4 * (change + change_after) + 1e-9 * np.maximum(np.abs(before), np.abs(after))
         return (before, after) if (jump > limit).any() else None
+
+    def beyond(self, i: int, t: float, z: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """The move of the states, of some last bits, that leaves event i surely behind.
+
+        A slope beyond the jump that is next to nothing would not do so.
+        """
+        y = z[: self.system.n]
+        rate = self.crossings.heading(i, t, y, slope)
+        way = 64 * self.crossings.rounding(i, t, y) / abs(rate)
+        return way * self.crossings.ahead * slope
