@@ -264,7 +264,7 @@ def test_derivatives_are_those_of_differences_in_both_modes(name):
 
 
 def test_an_alias_has_the_peers_of_its_function():
-    """np.mod is np.remainder, np.concat is np.concatenate, whichever name was tried."""
+    """np.mod is np.remainder, np.concat is np.concatenate, whichever name peers were tried by."""
     peers = {e.name: e.peers for e in dualad.coverage() if e.package == "numpy"}
     for alias, name in [("mod", "remainder"), ("concat", "concatenate"), ("acos", "arccos")]:
         assert peers[alias] == peers[name] == ("JAX", "autograd")

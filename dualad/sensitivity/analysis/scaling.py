@@ -97,7 +97,7 @@ def notes_on(result: Sensitivities, kind: str) -> list[str]:
     elif zeros:
         out.append(f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN")
     if kind in ("elasticity", "p"):
-        moving = np.atleast_1d(result.flat()[1].any(axis=(0, 1)))
+        moving = np.any(result.flat()[1], axis=(0, 1)).tolist()
         rest = [
             n for (n, p), m in zip(result.parameters.items(), moving, strict=True) if m and not p
         ]

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...transforms.jacobian import hessian, jacfwd, value_and_jacobian
+from ...transforms.hessian import hessian
+from ...transforms.jacobian import jacfwd, value_and_jacobian
 from ..errors import ModelError, ParameterError, SensitivityError
 from ..fitting.predictor import InnerAnalysis
 from ..named import mapping_of
