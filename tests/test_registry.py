@@ -400,6 +400,7 @@ STATED = {
         "_spec",
         "show",
         "add_into",
+        "add_share",
     },
     Composite: {"rules", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},
