@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .chain import Cases, Chain
 from .guard import has_nan, quiet
 from .memory import F64, LARGE, large_result
 from .rules import Table
@@ -29,6 +30,8 @@ PRIMITIVES = Table()
 
 INPUTS = ("x", "y", "z", "w")
 OPERANDS = frozenset(("out", *INPUTS))
+#: The kinds of rules that may be transposed without being traced.
+CHAINED = Chain, Cases
 
 
 class Primitive:
@@ -245,7 +248,7 @@ class Elementwise(Primitive):
     def __call__(self, *args: Any, **params: Any) -> Any:
         if self.complex is not None and any(map(is_complex, args)):
             return self.complex(*args)
-        return super().__call__(*args, **params)
+        return Primitive.__call__(self, *args, **params)
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
         total = self._sum(tangents, out, args, None)
@@ -307,6 +310,8 @@ def is_complex(a: Any) -> bool:
 
 def wide(a: Any) -> Any:
     """A constant of few bits in as many as formulas need: -x and x - 1 of a uint8 wrap around."""
+    if type(a) is np.float64 or (type(a) is np.ndarray and a.dtype is F64):  # what most are
+        return a
     if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biu" and a.dtype != np.int64:
         return a.astype(np.float64 if a.dtype == np.uint64 else np.int64)
     return a
@@ -337,7 +342,7 @@ class Linear(Primitive):
     show:       (*names, **params) -> NumPy expression, for printing.
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     add_share:  (k, array, cotangent, *args, **params): add the transpose in argument k into an
-                array that nobody else holds; whether that was done.
+                large array that nobody else holds, up to rounding; whether that was done.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
@@ -368,6 +373,7 @@ class Linear(Primitive):
         super().__init__(impl, name)
         self.transposes = transposes
         self.rules = rules
+        self.is_chained = any(type(rule) in CHAINED for rule in rules)
         self.joint = joint
         self.variadic = variadic
         self._batch = batch
@@ -455,6 +461,7 @@ class Composite(Primitive):
     ):
         super().__init__(impl, name, builtin)
         self.rules = rules
+        self.is_chained = any(type(rule) in CHAINED for rule in rules)
         self.whole = whole
         self.reads = reads
         self._batch = batch

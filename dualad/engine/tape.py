@@ -30,6 +30,8 @@ from .spent import added, is_spent
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
 
+F64 = np.dtype(np.float64)
+
 __all__ = [
     "add_cotangent",
     "conjugate",
@@ -103,6 +105,8 @@ def multiply(a: Any, b: Any) -> Any:
 
 def conjugate(d: Any) -> Any:
     """The complex conjugate; a real value itself."""
+    if type(d) is np.ndarray and d.dtype is F64:  # what most are
+        return d
     if type(d) is complex:
         return d.conjugate()
     return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d

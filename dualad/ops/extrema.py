@@ -12,7 +12,7 @@ from ..engine.guard import has_nan
 from ..engine.inplace import store
 from ..engine.primitive import Composite, Linear
 from ..engine.traced import Spec, raw
-from .indexing import getitem, scatter
+from .getitem import getitem, scatter
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks
 from .structure import reshape

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Chain, Link
 from ..engine.codegen import mixed
+from ..engine.contractions import install, of_two
 from ..engine.cutting import add_products
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
@@ -65,6 +67,8 @@ def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 def _left(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of a in a @ b; the engine sums it down where a was broadcast."""
+    if _are_small(ct, b) and len(a.shape) == 2:
+        return ct @ b.T if b.ndim == 2 else ct[:, None] * b
     if b.ndim == 1:
         return (ct if a.ndim == 1 else _column(ct)) * conj(b)
     if a.ndim == 1:
@@ -87,12 +91,24 @@ def _of_columns(a: Any, b: Any) -> Any:
 
 def _right(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of b in a @ b."""
+    if _are_small(ct, a) and len(b.shape) <= 2 == a.ndim:
+        return a.T @ ct
     if a.ndim == 1:
         return ct * conj(a) if b.ndim == 1 else _column(conj(a)) * _row(ct)
     if b.ndim <= 2 < a.ndim:
         shared = tuple(range(a.ndim - 1))
         return contract(conj(a), ct, shared, shared)
     return _product(_adjoint(a), ct)
+
+
+def _are_small(ct: Any, factor: Any) -> bool:
+    """Whether a cotangent and a factor are plain, real, and not large: the common case."""
+    return (
+        type(ct) is np.ndarray is type(factor)
+        and ct.dtype is F64 is factor.dtype
+        and ct.size < LARGE > factor.size
+        and ct.ndim <= 2 >= factor.ndim
+    )
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -134,14 +150,25 @@ def _for_blas(x: np.ndarray) -> np.ndarray:
 
 
 def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
-    """Add the cotangent of a or b to what has come so far, for stacks of small matrices."""
+    """Add the cotangent of a or b: an outer product, or products of stacks of small matrices."""
     other = a if k else b
-    if not (type(ct) is np.ndarray is type(other)) or not (ct.ndim == other.ndim == into.ndim > 2):
+    if into.size < LARGE or not (type(ct) is np.ndarray is type(other)):
         return False
-    if len(a.shape) != len(b.shape):
+    if into.ndim == 2:
+        return _add_outer(into, a, ct) if k else _add_outer(into, ct, b)
+    if not (ct.ndim == other.ndim == into.ndim) or len(a.shape) != len(b.shape):
         return False
     left, right = (_adjoint(a), ct) if k else (ct, _adjoint(b))
     return add_products(into, _for_blas(left), _for_blas(right))
+
+
+def _add_outer(into: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
+    """Add the outer product of a column, or vector, and a row."""
+    from .lapack import add_outer
+
+    if (x.size, y.size) != into.shape:
+        return False
+    return add_outer(into, x.reshape(-1), y.reshape(-1))
 
 
 def _common(a: Any, b: Any) -> Any:
@@ -160,7 +187,7 @@ def _matmul_spec(a: Any, b: Any) -> Spec:
 
 
 #: From so many multiplications on a product is looked at before it is made.
-MANY = 2**17
+MANY = 1 << 20
 
 
 def _rows_times(rows: Any, b: Any) -> Any:
@@ -228,18 +255,6 @@ def np_matmul(a: Any, b: Any) -> Any:
     return gram(a) if _is_gram(a, b) else matmul(a, b)
 
 
-#: From so many multiplications on the product of a matrix with its transpose is looked for.
-MANY = 1 << 20
-
-gram = Composite(
-    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
-    reads="args",
-    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
-    name="gram",
-)
-
-
 def _plus_transpose(x: Any) -> Any:
     if type(x) is not np.ndarray:
         return x + np.swapaxes(x, -1, -2)
@@ -257,6 +272,14 @@ plus_transpose = Linear(
     name="plus_transpose",
 )
 
+gram = Composite(
+    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
+    Chain(Link(matmul, 0, lambda out, a: (_transposed(a),)), Link(plus_transpose)),
+    reads="args",
+    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
+    name="gram",
+)
+
 
 def _is_gram(a: Any, b: Any) -> bool:
     """Whether b is the transpose of a large matrix a: its tangent takes one product, not two."""
@@ -271,6 +294,12 @@ def _is_transpose(a: Any, b: Any) -> bool:
     return base is a and getattr(read, "func", None) is transpose
 
 
+def product(a: Any, b: Any) -> Any:
+    """The matrix product of what has axes."""
+    quick = of_two(matmul, np.matmul, a, b)
+    return matmul(a, b) if quick is None else quick
+
+
 def _operator(self: Any, other: Any) -> Any:
     return np_matmul(self, other) if type(other) is type(self) else mixed(np_matmul, self, other)
 
@@ -281,6 +310,7 @@ for _name, _method in {
     "__imatmul__": lambda self, other: augmented(np_matmul, self, other),
 }.items():
     setattr(TracedArray, _name, _method)
+install(np.matmul, matmul, "__matmul__", _operator)
 
 
 @function(np.linalg.matmul)
@@ -365,7 +395,7 @@ def np_dot(a: Any, b: Any, out: Any = None) -> Any:
     if a.ndim == 0 or b.ndim == 0:
         result = a * b
     elif b.ndim <= 2:
-        result = matmul(a, b)
+        result = product(a, b)
     else:
         result = np_tensordot(a, b, (-1, -2))
     return result if out is None else store(out, result)
@@ -377,13 +407,13 @@ def np_inner(a: Any, b: Any, /) -> Any:
     a, b = array_of(a), array_of(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
-    return matmul(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
+    return product(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
 
 
 @function(np.vdot)
 def np_vdot(a: Any, b: Any, /) -> Any:
     """The sum of conj(a) * b over all entries."""
-    return matmul(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
+    return product(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
 
 
 @function(np.linalg.multi_dot)
