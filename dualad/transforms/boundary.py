@@ -120,7 +120,10 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if not value.flags.writeable:
         return value.copy("K")
     for g in given:
-        if type(g) is not np.float64 and may_share_memory(value, g):
+        if type(g) is np.float64:
+            continue
+        ask = may_share_memory if type(g) is np.ndarray else np.may_share_memory
+        if ask(value, g):
             return value.copy("K")
     return value
 
