@@ -426,8 +426,19 @@ class Writer(Formulas):
             f"        return large_pull_{active}(c, e, g)",
             head,
         ]
+        pad = "    "
+        if any(self.slope_of(a) for a in active):
+            # An array takes a dual in more time than a dual takes an array; numbers do not ask.
+            lines.append("    if type(c) is ndarray:")
+            for a in active:
+                lines += [
+                    f"        s = g[i{a}]",
+                    *(f"        {x}" for x in self.added_to_array(a)),
+                ]
+            lines.append("    else:")
+            pad = "        "
         for a in active:
-            lines += [f"    s = g[i{a}]", *(f"    {line}" for line in self.added_quickly(a))]
+            lines += [f"{pad}s = g[i{a}]", f"{pad}{self.added(a)}"]
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 
@@ -443,14 +454,20 @@ class Writer(Formulas):
         first = term if sign == "+" else f"-({term})"
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
-    def added_quickly(self, a: str) -> list[str]:
-        """The same where no array is large: a dual takes an array quicker than it is taken."""
-        sign, term = self.share(a)
-        if not (term.startswith("c * (") and names_in(term[5:])):
+    def slope_of(self, a: str) -> str | None:
+        """The slope by which the cotangent is multiplied, where it reads anything."""
+        term = self.share(a)[1]
+        return quick(term[4:]) if term.startswith("c * (") and names_in(term[5:]) else None
+
+    def added_to_array(self, a: str) -> list[str]:
+        """The same where the cotangent is an array, and the slope may be a dual."""
+        slope = self.slope_of(a)
+        if slope is None:
             return [self.added(a)]
+        sign = self.share(a)[0]
         return [
-            f"d = {quick(term[4:])}",
-            "d = d * c if type(c) is ndarray is not type(d) in DUALS else c * d",
+            f"d = {slope}",
+            "d = d * c if ndarray is not type(d) in DUALS else c * d",
             f"g[i{a}] = {'d' if sign == '+' else '-d'} if s is None else s {sign} d",
         ]
 
