@@ -29,9 +29,11 @@ from .postponed import Postponed, settle as computed, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
+from .spent import SPENT
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
+from .waiting import LATE
 
 __all__ = ["WRITTEN", "define", "install", "operator_method", "rewire"]
 
@@ -68,6 +70,7 @@ SCOPE: dict[str, Any] = {
     "ARRAYS": ARRAYS,
     "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
+    "LATE": LATE,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,
@@ -75,6 +78,7 @@ SCOPE: dict[str, Any] = {
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
+    "SPENT": SPENT,
     "Recorded": Recorded,
     "fit": fit,
     "float64": float64,

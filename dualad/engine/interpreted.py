@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
-from .batched_dual import BatchedDual, completed
+from .batched_dual import BatchedDual, completed, vector_moves
 from .dual import Dual
 from .formulas import Formulas
 from .guard import has_nan, ignore, restore
@@ -244,7 +244,13 @@ class OfManyTangents(FirstCalls):
             plain = True
         else:
             n = out.ndim + 1
-            t = self.moved(active, out, x, y, of_rank(dx, n), of_rank(dy, n))
+            if dx is None or dy is None or self.p.operator != "*":
+                t = self.moved(active, out, x, y, of_rank(dx, n), of_rank(dy, n))
+            elif dx.ndim + dy.ndim == 3:
+                t = vector_moves(dx, y, dy, x) if dx.ndim == 1 else vector_moves(dy, x, dx, y)
+            else:  # in memory they lie as the first, as after the first calls
+                t = of_rank(dx, n) * y
+                t += of_rank(dy, n) * x
             plain = t.dtype is F64 is out.dtype and t.shape[1:] == out.shape
         if not plain or (self.p.singular and has_nan(t)):
             n = self.arity

@@ -279,12 +279,13 @@ class Writer(Formulas):
             forms.append(("array", [*arrays, *constants], []))
         name = f"large_{active}"
         owners = ", ".join(["uv"["xy".index(a)] for a in active])
+        is_late = " or ".join([f"{a}.size >= LATE" for a in active])
         given = ", ".join([*names, *(f"d{a}" for a in active)])
         fixed = "".join(f"{a}, " for a in constants)
         lines = [
             f"def {name}({owners}, {given}):",
             f"    L = {owners[0]}.level",
-            "    if L.later is not False:",
+            f"    if L.later is not False and ({is_late}):",
             f"        r = put_off(P, '{active}', ({owners},), ({fixed}))",
             "        if r is not None:",
             "            return r",
@@ -423,7 +424,7 @@ class Writer(Formulas):
         lines = [
             f"def pull_{active}(c, e, g, own):",
             "    if type(c) is ndarray and c.size >= LARGE:",
-            f"        return large_pull_{active}(c, e, g)",
+            f"        return large_pull_{active}(c, e, g, SPENT in own)",
             head,
         ]
         pad = "    "
@@ -474,7 +475,7 @@ class Writer(Formulas):
     def large_pull(self, active: str, head: str) -> Callable[..., Any]:
         """The pull of an entry whose cotangent is a large array."""
         name = f"large_pull_{active}"
-        lines = [f"def {name}(c, e, g):", head]
+        lines = [f"def {name}(c, e, g, over):", head]
         for a in active:
             lines += [f"    s = g[i{a}]", *self.shares_of_blocks(active, a)]
         self.execute("\n".join(lines), name)
@@ -490,6 +491,9 @@ class Writer(Formulas):
         if constants:
             forms["array"] = reads
         lines = ["    n = None"]
+        # The cotangent itself may be what another parent has got.
+        shared = any(self.share(b) == ("+", "c") for b in active[:-1])
+        over = "over" if a == active[-1] and not shared else "False"
         for form, arrays in forms.items():
             numbers = [n for n in reads if n not in arrays]
             rule = blockwise_pull(namespace, term, sign, arrays, numbers)
@@ -498,9 +502,10 @@ class Writer(Formulas):
             name = f"pull_blocks_{active}_{a}_{form}"
             self.rules[name] = rule
             scalar = [f"type({n}) is not ndarray" for n in numbers]
+            read = "".join([f"{n}, " for n in (*arrays, *numbers)])
             lines += [
                 f"    if {' and '.join(['n is None', *scalar])}:",
-                f"        n = {name}({', '.join(['c', 's', *arrays, *numbers])})",
+                f"        n = {name}(c, s, ({read}), {over})",
             ]
         return [
             *lines,

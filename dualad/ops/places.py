@@ -12,6 +12,7 @@ from ..engine.shape import zeros
 from ..engine.traced import TracedArray, as_operand, raw, spec_of
 from ..errors import LostDerivativeError
 from .constants import into
+from .operands import as_array, flat_if_none
 from .registry import PREDICATE, function
 from .structure import axes_of, axis_of
 
@@ -59,15 +60,11 @@ def np_argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     return into(out, _extreme("argmin", a, axis, keepdims))
 
 
-def _flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
-    return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
-
-
 @function(np.argsort, result=PREDICATE)
 def np_argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
-    a, axis = _flat_if_none(a, axis)
+    a, axis = flat_if_none(a, axis)
     return along["argsort"](a, axis=axis, kind="stable" if stable else kind)
 
 
@@ -75,7 +72,7 @@ def np_argsort(
 def np_argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
-    a, axis = _flat_if_none(a, axis)
+    a, axis = flat_if_none(a, axis)
     return along["argpartition"](a, axis=axis, kth=kth, kind=kind)
 
 
@@ -195,7 +192,7 @@ def np_ravel_multi_index(
 @function(np.ix_)
 def np_ix_(*args: Any) -> Any:
     """An open mesh: each sequence along an axis of its own."""
-    sequences = [x if isinstance(x, TracedArray) else np.asarray(x) for x in map(as_operand, args)]
+    sequences = [as_array(x) for x in args]
     if any(x.ndim != 1 for x in sequences):
         raise ValueError("Cross index must be 1 dimensional")
     places = [np.nonzero(x)[0] if x.dtype.kind == "b" else x for x in sequences]

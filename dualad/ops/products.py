@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Chain, Link
 from ..engine.codegen import mixed
 from ..engine.contractions import install, of_two
+from ..engine.cutting import add_products
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.primitive import Composite, Linear, align
@@ -48,7 +50,7 @@ def _transposed(x: Any) -> Any:
 
 def _adjoint(x: Any) -> Any:
     """The conjugate transpose over the last two axes."""
-    return conj(_transposed(x))
+    return conj(x.swapaxes(-1, -2) if type(x) is np.ndarray else _transposed(x))
 
 
 def _column(x: Any) -> Any:
@@ -111,8 +113,10 @@ def _are_small(ct: Any, factor: Any) -> bool:
 
 def _product(a: Any, b: Any) -> Any:
     """a @ b in reverse."""
-    out = _quickly(a, b) if type(a) is np.ndarray is type(b) else None
-    return matmul(a, b) if out is None else out
+    if not (type(a) is np.ndarray is type(b)):
+        return matmul(a, b)
+    out = _quickly(a, b)
+    return large_product(a, b) if out is None else out
 
 
 def _quickly(a: Any, b: Any) -> Any:
@@ -145,6 +149,28 @@ def _for_blas(x: np.ndarray) -> np.ndarray:
     return x if 8 in x.strides[-2:] else copied(x)
 
 
+def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
+    """Add the cotangent of a or b: an outer product, or products of stacks of small matrices."""
+    other = a if k else b
+    if into.size < LARGE or not (type(ct) is np.ndarray is type(other)):
+        return False
+    if into.ndim == 2:
+        return _add_outer(into, a, ct) if k else _add_outer(into, ct, b)
+    if not (ct.ndim == other.ndim == into.ndim) or len(a.shape) != len(b.shape):
+        return False
+    left, right = (_adjoint(a), ct) if k else (ct, _adjoint(b))
+    return add_products(into, _for_blas(left), _for_blas(right))
+
+
+def _add_outer(into: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
+    """Add the outer product of a column, or vector, and a row."""
+    from .lapack import add_outer
+
+    if (x.size, y.size) != into.shape:
+        return False
+    return add_outer(into, x.reshape(-1), y.reshape(-1))
+
+
 def _common(a: Any, b: Any) -> Any:
     return a.dtype if a.dtype == b.dtype else np.result_type(a.dtype, b.dtype)
 
@@ -161,7 +187,7 @@ def _matmul_spec(a: Any, b: Any) -> Spec:
 
 
 #: From so many multiplications on a product is looked at before it is made.
-MANY = 2**17
+MANY = 1 << 20
 
 
 def _rows_times(rows: Any, b: Any) -> Any:
@@ -216,6 +242,7 @@ matmul = Linear(
     spec=_matmul_spec,
     show=lambda a, b: f"{a} @ {b}",
     quick=_quickly,
+    add_share=_add_share,
     name="matmul",
 )
 
@@ -226,18 +253,6 @@ def np_matmul(a: Any, b: Any) -> Any:
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:  # Python numbers have none
         raise ValueError("matmul: an operand has no axis, use * for scalars")
     return gram(a) if _is_gram(a, b) else matmul(a, b)
-
-
-#: From so many multiplications on the product of a matrix with its transpose is looked for.
-MANY = 1 << 20
-
-gram = Composite(
-    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
-    reads="args",
-    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
-    name="gram",
-)
 
 
 def _plus_transpose(x: Any) -> Any:
@@ -255,6 +270,14 @@ plus_transpose = Linear(
     spec=lambda x: Spec(x.shape, x.dtype),
     show=lambda x: f"({x} + np.swapaxes({x}, -1, -2))",
     name="plus_transpose",
+)
+
+gram = Composite(
+    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
+    Chain(Link(matmul, 0, lambda out, a: (_transposed(a),)), Link(plus_transpose)),
+    reads="args",
+    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
+    name="gram",
 )
 
 

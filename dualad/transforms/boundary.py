@@ -120,10 +120,7 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if not value.flags.writeable:
         return value.copy("K")
     for g in given:
-        if type(g) is np.float64:
-            continue
-        ask = may_share_memory if type(g) is np.ndarray else np.may_share_memory
-        if ask(value, g):
+        if isinstance(g, np.ndarray) and may_share_memory(value, g):
             return value.copy("K")
     return value
 

@@ -67,10 +67,15 @@ def lifted_to(kind, level, lanes, k, x):
         return make_dual(level, x, tangents(x))
     if kind == "BatchedDual":
         level.lanes = lanes
-        return make_batched_dual(level, x, tangents(x, (2,)))
+        return make_batched_dual(level, x, np.asarray(tangents(x, (2,)), order="F"))
     if kind == "Recorded":
         return recorded(level, x, k)
     return batched(level, np.stack([x, x]), 2)
+
+
+def by_columns(a):
+    """Whether an array lies in memory by columns, and not by rows."""
+    return a.flags.f_contiguous and not a.flags.c_contiguous
 
 
 def flat(x):
@@ -83,7 +88,8 @@ def flat(x):
     if isinstance(x, (np.ndarray, np.generic)) and np.asarray(x).dtype.kind in "fc":
         a = np.asarray(x)
         long = a.dtype.char in "gG"  # whose bytes are partly padding
-        return [type(x).__name__, a.dtype.name, a.shape, repr(a.tolist()) if long else a.tobytes()]
+        entries = repr(a.tolist()) if long else a.tobytes()
+        return [type(x).__name__, a.dtype.name, a.shape, by_columns(a), entries]
     return [repr(x)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.blocks import aligned_block, scratch
+from dualad.engine.cutting import aligned_block, scratch
 from dualad.engine.memory import (
     LARGE,
     LIMIT,
