@@ -139,13 +139,13 @@ class Compiled:
 
     def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
         captured = Captured(self.function, *self._watched)
-        given = Captured(given=call.others, names=captured.names)
+        given = Captured(given=call.others, names=captured.names, codes=captured.codes)
         sources = [*captured.sources, *given.sources, *flatten((args, kwargs))[0]]
         impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:
             with impure:
                 numbers = python_numbers(args, kwargs, self._static, call.places)
-                program, result = trace(self.function, call.values, call.rebuild, numbers)
+                program, result, kept = trace(self.function, call.values, call.rebuild, numbers)
         except Untraceable as error:
             why = str(error) if error.always else None
         except Written:
@@ -155,10 +155,14 @@ class Compiled:
         else:
             why = ""
         if why != "":
+            captured.restore()
+            given.restore()
             result = self.function(*args, **kwargs)  # the error is the function's own if it raises
             if why is not None:
                 self._refuse(paths, why)
             return result
+        if kept is not None and impure.found is None:
+            impure.found = f"it keeps a value that depends on the arguments, in {kept}"
         if impure.found is not None:
             self._refused = impure.found
             self._warn(impure.found)

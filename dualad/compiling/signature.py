@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.traced import TracedArray
-from ..engine.tree import flatten
+from ..engine.tree import LEAF_TREE, Tree, flatten
 
 __all__ = [
     "Call", "by_name_and_position", "matcher", "moving", "python_numbers", "signature",
@@ -110,7 +110,7 @@ class _Matcher:
             self._unless(f"{name} is None")
         elif t in (tuple, list):
             return self.sequence(name, x, t)
-        elif t is dict:
+        elif t is dict and all(type(k) is str for k in x):
             keys = self._new(tuple(x))
             self._unless(f"type({name}) is dict", f"tuple({name}) == {keys}")
             parts = [self._new() for _ in x]
@@ -163,11 +163,13 @@ def moving(args: tuple, kwargs: dict, static: frozenset) -> tuple[list, dict]:
 def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[int]) -> Call:
     fixed = [(k, a) for k, a in enumerate(args) if k in static]
     fixed += [(k, a) for k, a in kwargs.items() if k in static]
-    leaves, tree = flatten(moving(args, kwargs, static))
-    key: list[Any] = [tree.describe(), *((k, _exact(a)) for k, a in fixed)]
+    leaves, tree = flatten(moving(args, kwargs, static), whole=True)
+    others: list[Any] = [a for _, a in fixed]
+    key: list[Any] = [_form(tree, others), *((k, _exact(a)) for k, a in fixed)]
+    if len(kwargs) > 1:
+        key.append(tuple(kwargs))  # a function sees in which order they are given
     values: list[Any] = []
     places: list[int] = []
-    others: list[Any] = [a for _, a in fixed]
     traced = False
     for n, x in enumerate(leaves):
         traced = traced or isinstance(x, TracedArray) or hasattr(x, "__dualad_face__")
@@ -189,7 +191,7 @@ def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[in
                 given[k] = a
             else:
                 keywords[k] = a
-        return tuple(given), keywords
+        return tuple(given), {k: keywords[k] for k in kwargs}
 
     final: Any = tuple(key)
     try:
@@ -199,11 +201,26 @@ def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[in
     return Call(final, values, rebuild, traced, others, places)
 
 
+def _form(tree: Tree, classes: list[Any]) -> Any:
+    """A key for a structure; what classes of containers there are beside Python's own."""
+    if tree is LEAF_TREE or tree.node is None:
+        return None if tree.node is None else "*"
+    kind, example = tree.node
+    own = example if kind == "sequence" else type(example)
+    if own not in PLAIN and own not in classes:
+        classes.append(own)
+    return own, tuple(map(_exact, tree.keys)), tuple([_form(c, classes) for c in tree.children])
+
+
+#: The containers of Python itself, of which no code reads an attribute.
+PLAIN = (tuple, list, dict)
+
+
 def python_numbers(
     args: tuple, kwargs: dict, static: frozenset, places: Sequence[int]
 ) -> list[type | None]:
     """For each value of a call the type that it has in Python; None for those of NumPy."""
-    leaves = flatten(moving(args, kwargs, static))[0]
+    leaves = flatten(moving(args, kwargs, static), whole=True)[0]
     return [type(leaves[n]) if type(leaves[n]) in (int, float, complex) else None for n in places]
 
 

@@ -55,6 +55,10 @@ class Shown:
             self._known[id(x)] = (x, kind)
         return x
 
+    def kinds(self) -> dict[int, type]:
+        """What the scalars stand for, by identity."""
+        return {n: kind for n, (_, kind) in self._known.items()}
+
     def kind(self, x: Any) -> type | None:
         """What a value stands for; None: for itself."""
         known = self._known.get(id(x))

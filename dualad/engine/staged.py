@@ -147,6 +147,13 @@ class Staged(TracedArray):
         """A nested list of numbers of Python."""
         return [v.tolist() for v in self] if self.shape else self.item()
 
+    def __hash__(self) -> int:
+        if not self.level.is_open:
+            return id(self)
+        if self.dtype.kind in "iub" and not self.tangent.is_array:
+            return hash(int(self))  # who finds it in a dict or a set compares it as well
+        raise Untraceable("it looks a value up in a dict, in a set or in a cache", True)
+
     def __reduce__(self) -> Any:
         return self.primal.__reduce__()
 
