@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import functools
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +43,8 @@ __all__ = [
 ]
 
 Step = Operation | Guard | Loop
+#: What callers may change of a result: a program would give the same object again.
+CHANGEABLE = (set, bytearray, collections.deque)
 
 
 @dataclass(frozen=True)
@@ -249,6 +253,12 @@ def _output(level: Level, inputs: list[Staged], written: dict[int, int], x: Any)
         return Output(x.primal)
     if isinstance(x, TracedArray) or hasattr(x, "__dualad_face__"):
         raise Untraceable("it returns a value that another transformation tracks")
+    if hasattr(type(x), "__next__") or hasattr(type(x), "__await__"):
+        if isinstance(x, types.CoroutineType):
+            x.close()  # it warns of one that nobody waits for
+        raise Untraceable(f"it returns a {type(x).__name__}, which computes later", True)
+    if isinstance(x, CHANGEABLE):
+        raise Untraceable(f"it returns a {type(x).__name__}, of which a program has one", True)
     return Output(x)
 
 

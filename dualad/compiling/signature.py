@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engine.traced import TracedArray
 from ..engine.tree import LEAF_TREE, Tree, flatten
+from ..errors import ArgumentError
 
 __all__ = [
     "Call", "by_name_and_position", "matcher", "moving", "python_numbers", "signature",
@@ -273,4 +274,16 @@ def by_name_and_position(function: Callable, static: frozenset[int | str]) -> fr
             found |= {k % len(names), names[k]}
         elif k in names:
             found.add(names.index(str(k)))
+        elif not any(_takes(p, k) for p in parameters):
+            where = "at position" if isinstance(k, int) else "of the name"
+            raise ArgumentError(f"static: the function has no argument {where} {k!r}")
     return frozenset(found)
+
+
+def _takes(parameter: inspect.Parameter, k: int | str) -> bool:
+    """Whether an argument by position, or by a name, may be that of a parameter."""
+    if isinstance(k, int):
+        return parameter.kind is parameter.VAR_POSITIONAL
+    return parameter.kind is parameter.VAR_KEYWORD or (
+        parameter.name == k and parameter.kind is parameter.KEYWORD_ONLY
+    )

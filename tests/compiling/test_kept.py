@@ -163,6 +163,34 @@ def test_a_function_that_is_the_result():
     np.testing.assert_array_equal(compiled(3 * X)(2.0), 6 * X)
 
 
+def generated(x):
+    yield x
+    yield 2 * x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [generated, lambda x: (v for v in (x, 2 * x)), lambda x: map(np.negative, x),
+     lambda x: iter([x, 2 * x])],
+)  # fmt: skip
+def test_what_computes_later(f):
+    compiled = dualad.compile(f, backend="numpy")
+    with pytest.warns(CompileWarning, match="which computes later"):
+        same(list(compiled(X)), list(f(X)))
+    for k in range(3):
+        same(list(compiled(X + k)), list(f(X + k)))
+
+
+@pytest.mark.parametrize("kind", [set, bytearray, collections.deque])
+def test_a_container_that_the_caller_may_change(kind):
+    compiled = dualad.compile(lambda x: (2 * x, kind([1, 2])), backend="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for _ in range(3):
+            assert len(compiled(1.5)[1]) == 2
+            compiled(1.5)[1].clear()
+
+
 def recursive(x):
     def power(y, n):
         return y if n == 0 else power(y * x, n - 1)
