@@ -289,3 +289,34 @@ def test_a_cache_of_values():
         for x in (X, 2 * X, X):
             np.testing.assert_allclose(compiled(x), x + 2 * np.sum(x))
     assert twice(np.float64(1.5)) == 3.0
+
+
+def test_a_warning_of_the_function_itself():
+    def f(x):
+        if x > 2:
+            warnings.warn("large", UserWarning, stacklevel=1)
+        return 3 * x
+
+    compiled = dualad.compile(f, backend="numpy")
+    for x in (1.0, 3.0, 1.0, 3.0, 1.0, 3.0):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            assert compiled(x) == 3 * x
+        assert [(w.category, str(w.message)) for w in seen] == [(UserWarning, "large")] * (x > 2)
+        assert all(w.filename == __file__ for w in seen)
+    assert warnings.warn.__module__ in ("_warnings", "_py_warnings")
+
+
+def test_many_warnings_of_the_function_itself():
+    def f(x):
+        warnings.warn("large", UserWarning, stacklevel=1)
+        return 3 * x
+
+    compiled = dualad.compile(f, backend="numpy")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(20):
+            compiled(1.0)
+    categories = [w.category for w in seen]
+    assert categories.count(UserWarning) == 20
+    assert categories.count(CompileWarning) == 1
