@@ -17,8 +17,9 @@ from ..engine.traced import TracedArray
 
 __all__ = ["MAPPINGS", "MISSING", "PARTS", "ROOT", "Following", "contents", "count", "entries"]
 
-#: How deep functions, objects and containers are followed, and how long containers are compared.
-DEPTH, LONG = 12, 10_000
+#: How deep functions, objects and containers are followed, those of this package not counted, and
+#: how long containers are compared.
+DEPTH, LONG = 20, 10_000
 ROOT = __name__.partition(".")[0]
 #: Packages whose functions and objects depend on nothing that changes.
 FIXED = frozenset({ROOT, "numpy", "scipy", "numba", *sys.stdlib_module_names} - {"__main__"})
@@ -139,7 +140,7 @@ class Following:
             parts = [getattr(x, "__dict__", {}).get(part) for part in PARTS]
             self.too_deep = self.too_deep or not any(map(callable, parts))
             for part in parts:
-                self._follow(part, depth - 1, name)
+                self._follow(part, depth, name)
         elif not is_fixed(root) or isinstance(x, types.SimpleNamespace):
             self._objects.append((x, depth))
             if any(c.__module__.partition(".")[0] in HOLDERS for c in type(x).__mro__):
@@ -173,7 +174,7 @@ class Following:
         own = f.__globals__.get("__name__") or f.__module__ or ""
         if is_fixed(own):
             for cell in f.__closure__ or ():
-                self._follow(contents(cell), depth - 1, "")
+                self._follow(contents(cell), depth, "")
             return
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             value = contents(cell)
