@@ -187,7 +187,7 @@ def _traced(
     level.pool = Constants()
     for s, kind in zip(inputs, kinds, strict=False):
         level.pool.shown.mark(s, kind)
-    args, kwargs = rebuild(list(inputs))
+    args, kwargs = rebuild(_each_once(inputs, values))
     given, before = flatten((args, kwargs), whole=True)
     outer, originals.known = originals.known, level.pool.copies
     try:
@@ -221,6 +221,15 @@ def _traced(
         for x, o in zip(leaves, outputs, strict=True)
     ]
     return program, tree.unflatten(plain), (shown, {n: values[k] for n, k in written.items()})
+
+
+def _each_once(inputs: list[Staged], values: Sequence[Any]) -> list[Staged]:
+    """The staged values, the same one wherever the same array is given."""
+    first: dict[int, Staged] = {}
+    return [
+        first.setdefault(id(v), s) if type(v) is np.ndarray else s
+        for s, v in zip(inputs, values, strict=True)
+    ]
 
 
 def overlapping(program: Program, values: Sequence[Any]) -> bool:

@@ -51,7 +51,7 @@ def matcher(
     if numbers and any(isinstance(a, (tuple, list, dict)) for a in args):
         return None
     writer = _Matcher(numbers)
-    if not writer.sequence("args", args, tuple):
+    if not writer.sequence("args", args, tuple) or not writer.different():
         return None
     lines = ["def match(args):", *writer.lines, f"    return ({''.join(writer.given)})"]
     exec("\n".join(lines), writer.scope)
@@ -69,6 +69,8 @@ class _Matcher:
         }  # fmt: skip
         self._varying = {f"a{k + 1}" for k in numbers}
         self._count = 0
+        #: the arrays by shape and dtype, each with its name
+        self._arrays: dict[Any, list[tuple[str, np.ndarray]]] = {}
 
     def _new(self, x: Any = None) -> str:
         self._count += 1
@@ -89,6 +91,19 @@ class _Matcher:
         found = [self.value(p, v) for p, v in zip(parts, x, strict=True)]
         return all(found)
 
+    def different(self) -> bool:
+        """Tests that no array is given twice; False where one is."""
+        for alike in self._arrays.values():
+            names = [name for name, _ in alike]
+            if len({id(a) for _, a in alike}) < len(names):
+                return False
+            if len(names) == 2:
+                self._unless(f"{names[0]} is not {names[1]}")
+            elif len(names) > 2:
+                each = ", ".join(f"id({name})" for name in names)
+                self._unless(f"len({{{each}}}) == {len(names)}")
+        return True
+
     def value(self, name: str, x: Any) -> bool:
         """Tests for any value; False where it is of no common kind."""
         t = type(x)
@@ -98,6 +113,7 @@ class _Matcher:
             tests = [f"type({name}) is ndarray", f"{name}.shape == {x.shape}"]
             tests.append(f"{name}.dtype {same} {dtype}")
             self._unless(*tests, *([f"{name}.flags.c_contiguous"] if x.ndim else []))
+            self._arrays.setdefault((x.shape, x.dtype), []).append((name, x))
             self.given.append(f"{name}, ")
         elif t is float or t is np.float64:
             self._unless(f"type({name}) is {t.__name__}")
@@ -152,7 +168,17 @@ def signature(
             values.append(a)
         else:
             return _general(args, kwargs, static, numbers)
+    if len(values) > 1:
+        key += _given_twice(values)
     return Call(tuple(key), values, _plain_arguments)
+
+
+def _given_twice(values: list) -> list[Any]:
+    """Which arrays are given at more than one place: a function may ask whether x is y."""
+    arrays = [id(v) for v in values if type(v) is np.ndarray]
+    if len(arrays) < 2 or len(set(arrays)) == len(arrays):
+        return []
+    return [("twice", tuple(map(arrays.index, arrays)))]
 
 
 def moving(args: tuple, kwargs: dict, static: frozenset) -> tuple[list, dict]:
@@ -181,6 +207,9 @@ def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[in
             values.append(value)
         else:
             others.append(x)
+
+    if len(values) > 1:
+        key += _given_twice(values)
 
     def rebuild(new: list) -> tuple[tuple, dict]:
         filled = list(leaves)
