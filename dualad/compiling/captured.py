@@ -171,13 +171,16 @@ class Captured(Following):
 
 def _refill(x: Any, old: list) -> None:
     """Give a container the entries that it had."""
-    if isinstance(x, (list, bytearray, numbers)):
-        x[:] = numbers(x.typecode, old) if isinstance(x, numbers) else type(x)(old)
+    if isinstance(x, numbers):
+        x[:] = numbers(x.typecode, old)
+    elif isinstance(x, (list, bytearray)):
+        x[:] = type(x)(old)
     elif isinstance(x, dict):
         x.clear()
         x.update(zip(old[: len(old) // 2], old[len(old) // 2 :], strict=True))
     elif isinstance(x, np.ndarray):
-        x.flat = old
+        for k, entry in zip(np.ndindex(x.shape), old, strict=True):
+            x[k] = entry
     elif isinstance(x, set):
         x.clear()
         x.update(old)

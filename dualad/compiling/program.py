@@ -283,9 +283,11 @@ def _reads(x: Any) -> tuple[Any, ...]:
     found: list[Any] = []
     while getattr(x, "_base", None) is not None:
         x, read, index = x._base
-        if isinstance(read, functools.partial) and read.func is PRIMITIVES["getitem"]:
-            read, index = None, read.keywords["index"]
-        found.append(index if read is None else read)
+        is_index = isinstance(read, functools.partial) and read.func is PRIMITIVES["getitem"]
+        if read is not None:
+            found.append(read.keywords["index"] if is_index else read)
+        else:
+            found.append(index)
     return tuple(found[::-1])
 
 

@@ -1,5 +1,6 @@
 """What a function keeps of its arguments in a trace is a plain value; then it runs as it is."""
 
+import array
 import collections
 import functools
 import warnings
@@ -320,3 +321,34 @@ def test_many_warnings_of_the_function_itself():
     categories = [w.category for w in seen]
     assert categories.count(UserWarning) == 20
     assert categories.count(CompileWarning) == 1
+
+
+CHANGED = {
+    "set": (set, lambda held: held.add(len(held))),
+    "deque": (collections.deque, lambda held: held.append(len(held))),
+    "bytes": (bytearray, lambda held: held.append(len(held))),
+    "numbers": (lambda: array.array("d"), lambda held: held.append(len(held))),
+    "objects": (
+        lambda: np.array([0, None], dtype=object),
+        lambda held: held.__setitem__(0, held[0] + 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGED)
+def test_a_container_that_is_changed_before_it_turns_out_that_there_is_no_program(kind):
+    make, change = CHANGED[kind]
+    held, plain = make(), make()
+
+    def f(x, held):
+        change(held)
+        np.multiply(x, 2.0, out=np.zeros(3))
+        return 3 * x
+
+    compiled = dualad.compile(lambda x: f(x, held), backend="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for _ in range(3):
+            compiled(X)
+            f(X, plain)
+            assert list(held) == list(plain)
