@@ -53,8 +53,7 @@ def aligned_block(count: int) -> int:
 def pool_of(level: Any) -> Pool:
     """The pool, which keeps what comes back until the level is closed."""
     if level.pool is None:
-        level.pool = POOL
-        POOL.enter()
+        level.pool = POOL.enter()
     return POOL
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
+import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +42,8 @@ LARGE = 1 << 15
 LIMIT = 1 << 25
 #: How many arrays of one size the pool keeps while a level is open.
 KEPT = 12
+#: How many that have come back may wait to be put where they belong, and up to which size.
+WAITING = 16
 
 F64 = np.dtype(np.float64)
 NUMBERS = (float, int, np.float64)
@@ -53,16 +57,24 @@ def aligned(n: int) -> np.ndarray:
 
 
 class Pool:
-    """The memory of arrays that have died, by how many entries it has."""
+    """The memory of arrays that have died, by how many entries it has.
 
-    __slots__ = ("_lock", "free", "kept", "limit", "users")
+    An exception in code that runs because an object has died is lost: Python prints it and goes
+    on. That would be so for a KeyboardInterrupt that comes at that moment, and where arrays are of
+    256 kB it comes there often. So no Python code runs when an array dies: C code notes its memory
+    in `returned`, and who lends next puts it where it belongs. Only memory of which `WAITING`
+    pieces would be more than the limit is put there at once.
+    """
+
+    __slots__ = ("_lock", "free", "kept", "limit", "returned", "users")
 
     def __init__(self, limit: int = LIMIT, kept: int = KEPT) -> None:
         # Not read from the module, of which nothing is left when the interpreter shuts down.
         self.limit, self.kept = limit, kept
         self.free: dict[int, list[_Memory]] = {}
-        #: how many levels are open that have large values
-        self.users = 0
+        self.returned: deque[_Return] = deque(maxlen=WAITING)
+        #: the levels that are open and have large values
+        self.users: set[weakref.ref[_User]] = set()
         self._lock = threading.RLock()
 
     def lend(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -70,34 +82,46 @@ class Pool:
         n = 1
         for k in shape:
             n *= k
+        if self.returned:
+            self.sort()
+            if not self.users:
+                self.shrink(self.limit)
         stack = self.free.get(n)
         try:
             memory = stack.pop() if stack else _Memory(n)
         except IndexError:  # another thread was quicker
             memory = _Memory(n)
-        return np.asarray(_Loan(memory, shape, self))
+        small = 8 * n * WAITING <= self.limit
+        return np.asarray(_Loan(memory, shape, self.returned.append if small else self.take_back))
 
-    def take_back(self, memory: _Memory) -> None:
+    def take_back(self, returned: _Return) -> None:
+        """Take the memory of an array that has died."""
+        self.put(returned.memory)
+        if not self.users:
+            self.shrink(self.limit)
+
+    def put(self, memory: _Memory) -> None:
+        """Put memory where the next array of its size finds it."""
         stack = self.free.setdefault(memory.size, [])
         if len(stack) < self.kept:
             stack.append(memory)
-        if not self.users:
-            self.shrink(self.limit)
 
-    def enter(self) -> None:
-        """A level with large values is open."""
-        with self._lock:
-            self.users += 1
+    def sort(self) -> None:
+        """Put all that has come back where it belongs."""
+        while self.returned:
+            try:
+                returned = self.returned.pop()
+            except IndexError:  # another thread was quicker
+                return
+            self.put(returned.memory)
 
-    def close(self) -> None:
-        """A level with large values is closed."""
-        with self._lock:
-            self.users -= 1
-        if not self.users:
-            self.shrink(self.limit)
+    def enter(self) -> _User:
+        """Who has large values: while there is one, what comes back is kept."""
+        return _User(self)
 
     def held(self) -> int:
         """How many bytes are free."""
+        self.sort()
         return sum(8 * n * len(stack) for n, stack in list(self.free.items()))
 
     def shrink(self, limit: int = 0) -> None:
@@ -113,6 +137,23 @@ class Pool:
                     del self.free[n]
 
 
+class _User:
+    """One who has large values, until it is closed, or gone because an interrupt came first."""
+
+    __slots__ = ("__weakref__", "_known", "_pool")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self._known = pool, weakref.ref(self, pool.users.discard)
+        pool.users.add(self._known)
+
+    def close(self) -> None:
+        """It has no large values any more."""
+        pool = self._pool
+        pool.users.discard(self._known)
+        if not pool.users:
+            pool.shrink(pool.limit)
+
+
 class _Memory:
     """A piece of memory, and how NumPy is told of it."""
 
@@ -126,15 +167,23 @@ class _Memory:
 class _Loan:
     """Memory that returns to its pool when the last array on it is gone."""
 
-    __slots__ = ("__array_interface__", "memory", "pool")
+    __slots__ = ("__array_interface__", "__weakref__", "_returned")
 
-    def __init__(self, memory: _Memory, shape: tuple[int, ...], pool: Pool):
-        self.memory, self.pool = memory, pool
+    def __init__(
+        self, memory: _Memory, shape: tuple[int, ...], take_back: Callable[[_Return], None]
+    ):
+        # Held by what it watches, it is still there when that dies.
+        self._returned = returned = _Return(self, take_back)
+        returned.memory = memory
         self.__array_interface__ = interface = memory.interface
         interface["shape"] = shape
 
-    def __del__(self) -> None:
-        self.pool.take_back(self.memory)
+
+class _Return(weakref.ref["_Loan"]):
+    """Memory on its way back from an array that has died."""
+
+    __slots__ = ("memory",)
+    memory: _Memory
 
 
 #: The one pool of the process.

@@ -7,6 +7,7 @@ made of it share one. Only memory that has been written to is known here; all ot
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,20 @@ __all__ = [
     "written_at",
 ]
 
-_versions: dict[int, int] = {}
-#: when each of them was written last, as a rank among those of levels
-_times: dict[int, int] = {}
+
+class _Written(weakref.ref[np.ndarray]):
+    """Memory that has been written to: how often, and when last (a rank among those of levels)."""
+
+    __slots__ = ("count", "key", "time")
+    count: int
+    key: int
+    time: int
+
+
+_written: dict[int, _Written] = {}
+#: Of memory that has died. C code puts it here: an interrupt that comes in Python code at that
+#: moment would be lost.
+_died: deque[_Written] = deque()
 
 
 def owner(array: np.ndarray) -> np.ndarray:
@@ -40,34 +52,45 @@ def owner(array: np.ndarray) -> np.ndarray:
 def version(x: Any) -> int:
     """How often the memory under a value has been written in place."""
     value = memory_of(x)
-    return _versions.get(id(owner(value)), 0) if isinstance(value, np.ndarray) else 0
+    return version_of(owner(value)) if isinstance(value, np.ndarray) else 0
 
 
 def version_of(memory: np.ndarray) -> int:
     """How often the memory that this array owns has been written in place."""
-    return _versions.get(id(memory), 0)
+    written = _written.get(id(memory))
+    return written.count if written is not None and written() is memory else 0
 
 
 def bump(array: np.ndarray) -> None:
     """Count one write to the memory of an array."""
     memory = owner(array)
     key = id(memory)
-    if key not in _versions:
-        weakref.finalize(memory, _forget, key)
-        _versions[key] = 0
-    _versions[key] += 1
-    _times[key] = newest_rank()
+    written = _written.get(key)
+    if written is None or written() is not memory:
+        _forget_the_dead()
+        _written[key] = written = _Written(memory, _died.append)
+        written.key, written.count = key, 0
+    written.count += 1
+    written.time = newest_rank()
 
 
-def _forget(key: int) -> None:
-    _versions.pop(key, None)
-    _times.pop(key, None)
+def _forget_the_dead() -> None:
+    while _died:
+        try:
+            written = _died.pop()
+        except IndexError:  # another thread was quicker
+            return
+        if _written.get(written.key) is written:
+            del _written[written.key]
 
 
 def written_at(x: Any) -> int:
     """When the memory under a value was last written in place: never is 0."""
     value = memory_of(x)
-    return _times.get(id(owner(value)), 0) if isinstance(value, np.ndarray) else 0
+    if not isinstance(value, np.ndarray):
+        return 0
+    written = _written.get(id(memory := owner(value)))
+    return written.time if written is not None and written() is memory else 0
 
 
 def copy_into(target: np.ndarray, value: Any) -> None:

@@ -276,8 +276,7 @@ def sweep(
             lambda: sweep(tape, inputs, seeds), lambda: blame_tape(watch, tape, inputs, seeds)
         )
     token = ignore()
-    if large:
-        POOL.enter()
+    user = POOL.enter() if large else None
     try:
         guarded = False
         for _, ct in seeds:
@@ -292,8 +291,8 @@ def sweep(
             tape.clear()
     finally:
         restore(token)
-        if large:
-            POOL.close()
+        if user is not None:
+            user.close()
     return out
 
 

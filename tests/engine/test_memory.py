@@ -23,6 +23,7 @@ from dualad.engine.memory import (
     large_result,
     zeros,
 )
+from dualad.engine.storage import bump, version, written_at
 from dualad.engine.tape import add_cotangent
 
 N = 7 * (LARGE // 7 + 11)
@@ -50,12 +51,12 @@ def test_memory_goes_to_the_next_array_of_that_size_when_the_last_view_is_gone()
 
 def test_the_pool_keeps_little_between_calls_and_nothing_when_asked():
     pool = Pool()
-    pool.enter()
+    user = pool.enter()
     arrays = [pool.lend((LIMIT // 80,)) for _ in range(12)]
     del arrays
     gc.collect()
     assert pool.held() > LIMIT, "a level is open"
-    pool.close()
+    user.close()
     assert LIMIT // 2 < pool.held() <= LIMIT
     pool.lend((3,))
     pool.shrink()
@@ -63,7 +64,7 @@ def test_the_pool_keeps_little_between_calls_and_nothing_when_asked():
 
 
 def test_levels_close_what_they_open():
-    users = POOL.users
+    users = set(POOL.users)
     f = lambda x: np.sum(np.sin(x) * x)
     dualad.grad(f)(X)
     dualad.jvp(f, (X,), (X,))
@@ -71,6 +72,58 @@ def test_levels_close_what_they_open():
     with pytest.raises(ZeroDivisionError):
         dualad.grad(lambda x: f(x) / (1 // 0))(X)
     assert POOL.users == users and POOL.held() <= LIMIT
+
+
+def test_who_never_gets_to_close_is_forgotten():
+    """An interrupt may come between `enter` and the block that closes."""
+    pool = Pool()
+    user = pool.enter()
+    assert pool.users
+    del user
+    gc.collect()
+    assert not pool.users
+
+
+@pytest.mark.parametrize("die", ["array", "written"])
+def test_no_python_code_runs_when_memory_dies(die):
+    """There an interrupt would be lost: Python ignores exceptions in destructors."""
+    if die == "array":
+        pool = Pool()
+        array = pool.lend((LARGE,))
+    else:
+        array = np.zeros(3)
+        bump(array)
+        assert version(array) == 1
+    calls = []
+    sys.setprofile(lambda frame, event, arg: calls.append(event))
+    try:
+        del array
+    finally:
+        sys.setprofile(None)
+    assert "call" not in calls
+    if die == "array":
+        assert pool.held() == 8 * LARGE
+
+
+def test_memory_that_comes_after_written_memory_has_not_been_written():
+    seen = set()
+    for _ in range(50):
+        array = np.zeros(3)
+        assert version(array) == 0 and written_at(array) == 0
+        seen.add(id(array))
+        bump(array)
+        bump(array)
+        assert version(array[1:]) == 2
+        del array
+    assert len(seen) < 50, "none came to where another was"
+
+
+def test_what_returns_between_calls_is_little():
+    pool = Pool()
+    arrays = [pool.lend((LARGE + k,)) for k in range(200)]
+    del arrays
+    gc.collect()
+    assert pool.held() <= LIMIT
 
 
 @pytest.mark.parametrize(
