@@ -97,7 +97,12 @@ def compile(
     return function if options == DEFAULT else Compiled(function.function, **options)
 
 
-DEFAULT = {"threads": None, "static": frozenset(), "max_paths": 32, "backend": "auto"}
+DEFAULT: dict[str, Any] = {
+    "threads": None,
+    "static": frozenset(),
+    "max_paths": 32,
+    "backend": "auto",
+}
 
 
 def _whole(max_paths: Any) -> int:

@@ -32,8 +32,8 @@ MAPPINGS = (dict, types.MappingProxyType)
 CONTAINERS = (
     list, tuple, set, frozenset, collections.deque, bytearray, array.array, *MAPPINGS,
 )  # fmt: skip
-#: Libraries whose objects may hold arrays and containers that their users write into.
-HOLDERS = ("scipy", "collections")
+#: Libraries whose objects hold what their users write into, and what that is.
+HOLDERS = {"scipy": (np.ndarray,), ROOT: (np.ndarray,), "collections": (list, dict)}
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 SLOT = types.MemberDescriptorType
 #: What looks attributes up by a text, which then stands in the code as it is.
@@ -141,10 +141,10 @@ class Following:
             self.too_deep = self.too_deep or not any(map(callable, parts))
             for part in parts:
                 self._follow(part, depth, name)
+            self._held(x, depth, name)
         elif not is_fixed(root) or isinstance(x, types.SimpleNamespace):
             self._objects.append((x, depth))
-            if any(c.__module__.partition(".")[0] in HOLDERS for c in type(x).__mro__):
-                self._held(x, depth, name)
+            self._held(x, depth, name)
             if type(own := getattr(x, "__dict__", None)) is dict:
                 self.sizes.append((own, len(own), name))
             if callable(x):
@@ -153,21 +153,25 @@ class Following:
             module = getattr(x, "__module__", None) or root
             library = callable(x) and module.partition(".")[0].lstrip("_") in LIBRARIES
             self.too_deep = self.too_deep or not library
-            if root in HOLDERS:
-                self._held(x, depth, name)
+            self._held(x, depth, name)
         if hasattr(type(x), "__next__"):
             self.sources.append(x)
 
     def _held(self, x: Any, depth: int, name: str) -> None:
         """The arrays and containers that an object of a library has as attributes."""
-        slots = [
-            getattr(x, name, None)
-            for c in type(x).__mro__
-            for name, member in c.__dict__.items()
-            if isinstance(member, SLOT)
-        ]
-        for held in (*getattr(x, "__dict__", {}).values(), *slots):
-            if isinstance(held, (np.ndarray, list, dict)):
+        roots = {c.__module__.partition(".")[0] for c in type(x).__mro__}
+        kinds = tuple([kind for root in roots for kind in HOLDERS.get(root, ())])
+        if not kinds:
+            return
+        own = getattr(x, "__dict__", {})
+        for at, held in own.items():
+            if isinstance(held, kinds):
+                self.items.append((own, at, held))
+                self._follow(held, depth - 1, name)
+        for at in {n for c in type(x).__mro__ for n, v in c.__dict__.items() if type(v) is SLOT}:
+            held = getattr(x, at, None)
+            if isinstance(held, kinds):
+                self.slots.append((x, at, held))
                 self._follow(held, depth - 1, name)
 
     def _function(self, f: types.FunctionType, depth: int) -> None:

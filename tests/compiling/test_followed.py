@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.interpolate import CubicSpline
 
 import dualad
+import dualad.scipy.sparse
 from dualad.errors import CompileWarning
 
 X = np.linspace(-1.0, 2.0, 4)
@@ -200,6 +201,22 @@ def in_a_sparse_matrix():
     return lambda x: matrix @ x, lambda v: matrix.data.__setitem__(slice(None), v)
 
 
+def in_a_sparse_matrix_that_takes_traced_operands():
+    matrix = dualad.scipy.sparse.csr_array(sparse.csr_array(np.eye(4)))
+    return lambda x: matrix @ x, lambda v: matrix.data.__setitem__(slice(None), v)
+
+
+def under_a_gradient():
+    matrix = dualad.scipy.sparse.csr_array(sparse.csr_array(np.eye(4)))
+    gradient = dualad.grad(lambda x: np.sum((matrix @ x) ** 2))
+    return gradient, lambda v: matrix.data.__setitem__(slice(None), v)
+
+
+def in_other_entries_of_a_sparse_matrix():
+    matrix = dualad.scipy.sparse.csr_array(sparse.csr_array(np.eye(4)))
+    return lambda x: matrix @ x, lambda v: setattr(matrix, "data", np.full(4, v))
+
+
 def in_a_spline():
     spline = CubicSpline(np.arange(4.0), np.arange(4.0) ** 2)
     return lambda x: spline(x), lambda v: spline.c.__setitem__(3, v)
@@ -213,7 +230,8 @@ CHANGING = {
         an_attribute_of_the_function, an_attribute_that_the_function_comes_to_have,
         by_a_method_for_attributes, by_a_descriptor, in_a_proxy, in_a_chain,
         in_a_dict_of_another_kind, in_an_array_of_objects, in_an_object_in_such_an_array,
-        in_a_sparse_matrix, in_a_spline,
+        in_a_sparse_matrix, in_a_spline, in_a_sparse_matrix_that_takes_traced_operands,
+        under_a_gradient, in_other_entries_of_a_sparse_matrix,
     )
 } | {
     "an entry": lambda: of_a_row(lambda row, x: row[0] * x),
