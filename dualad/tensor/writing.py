@@ -22,6 +22,7 @@ from ..ops.indexing import index_set, replaced
 from ..ops.structure import cast
 from .draws import generator
 from .face import State, operand, shape_checked, unwrap, wrap
+from .layout import keep_strides
 from .view import node_of
 from .views import index_key, is_basic
 
@@ -62,6 +63,7 @@ class Writing(State):
         full = self._full()
         if is_functional(full) or is_functional(value):
             self._refuse_captured(value)
+            keep_strides(self)
             self._value = rejoined(full, value)
         else:
             memory = raw(full)
