@@ -61,8 +61,8 @@ FUSED_REASONS: dict[str, str] = {
     "library needs a fifth less for the first layer.",
     "cholesky_200": "The factorisation, the products of its rule, which goes by blocks, and the "
     "product that the covariance adds are LAPACK's and BLAS's.",
-    "logdet_solve_200": "The inverse is a third, the factorisation a fifth, two products of "
-    "matrices another third: they are LAPACK's and BLAS's.",
+    "logdet_solve_200": "The inverse is a quarter, the factorisation a fifth, two products of "
+    "matrices another quarter: they are LAPACK's and BLAS's.",
     "eigh_200": "Four fifths are LAPACK's eigendecomposition, of which PyTorch has another.",
     "memory": "Nearly all of it is the results, 8 MB an array, in memory that is fresh at each "
     "call; a library that still has the pages of an earlier one shows no rise for them.",

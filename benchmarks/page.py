@@ -98,7 +98,9 @@ engine may cost.
   back to a dual whose tangent is batched, two dispatches an operation.
 - A composite rule is run again for every tangent, and traced and transposed for every cotangent:
   20 to 90 microseconds. A function that is called in a loop deserves better: `dualad.custom_jvp`
-  with linear operations alone, or a rule in `ops/`.
+  with linear operations alone, or a rule in `ops/`. There a rule that is one linear operation
+  after the other can be stated as that, a `Chain` of `engine/chain.py`, as those of linear algebra
+  are: it is transposed without a trace, which takes half of the time.
 - From 32768 entries on (256 kB), value and tangent of elementwise operations are computed together
   on blocks that stay in the cache, and neighbouring operations are swept together, block by block;
   cotangents are added in place where nobody else holds them, and summed over short axes by a

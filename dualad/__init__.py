@@ -38,7 +38,8 @@ from .errors import DualADError
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
-from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev, value_and_jacobian
+from .transforms.hessian import hessian, hvp
+from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 from .transforms.reverse import grad, linear_transpose, linearize, value_and_grad, vjp
 from .version import __version__
 

@@ -8,10 +8,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .ops.later import load_all
-from .ops.registry import KINKS, Kink
+from .ops.registry import KINKS
 from .peers import MEASURED, PEERS
 
 __all__ = ["Convention", "Conventions", "conventions"]
+
+
+class Kink(NamedTuple):
+    """Which slope holds where the derivative of a function is not unique or not finite.
+
+    function, point and slope are NumPy expressions: the function of x, or of x and y, and for each
+    of them the number or list that is its point and its slope.
+    """
+
+    function: str
+    point: str
+    slope: str
+    because: str
+    section: str
 
 
 class Convention(NamedTuple):
@@ -83,15 +97,17 @@ def conventions(search: str = "") -> Conventions:
 
 #: The files of `dualad.ops` in the order of the table, which is not that of loading them.
 ORDER = (
-    "elementwise", "select", "constants", "complexes", "determinants", "reduce", "extrema", "grid",
-    "histograms", "interpolate", "norms", "quantiles", "scan", "sets", "statistics",
+    "elementwise", "select", "sorting", "constants", "complexes", "determinants", "reduce",
+    "extrema", "grid", "histograms", "interpolate", "norms", "quantiles", "scan", "sets",
+    "statistics",
 )  # fmt: skip
 
 
 def _in_order() -> list[Kink]:
     load_all()
     place = {file: k for k, file in enumerate(ORDER)}
-    return sorted(KINKS, key=lambda kink: place.get(KINKS[kink], len(place)))
+    rows = sorted(KINKS, key=lambda row: place.get(KINKS[row], len(place)))
+    return [Kink(*row) for row in rows]
 
 
 def _peers(kink: Kink) -> tuple[str, str, str]:

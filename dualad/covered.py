@@ -110,9 +110,11 @@ class Entry(NamedTuple):
     def _key(self) -> str:
         """The name that the other libraries were tried by; an alias stands for its function."""
         package = self.package.removeprefix("numpy").lstrip(".")
-        f = getattr(np, self.name, None) if not package else None
-        name = f.__name__ if isinstance(f, np.ufunc) else self.name
-        return f"{package}.{name}" if package else name
+        if package:
+            return f"{package}.{self.name}"
+        f = getattr(np, self.name, None)
+        same = [self.name, *(n for n in np.__all__ if f is not None and getattr(np, n) is f)]
+        return next((n for n in same if n in NEITHER or peers_of(n)), self.name)
 
 
 def coverage() -> list[Entry]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from .transforms.batching import vmap as _vmap
 from .transforms.forward import jvp
-from .transforms.jacobian import hessian, jacfwd as _jacfwd, jacrev as _jacrev
+from .transforms.hessian import hessian
+from .transforms.jacobian import jacfwd as _jacfwd, jacrev as _jacrev
 from .transforms.reverse import grad, linearize, value_and_grad, vjp
 
 __all__ = [

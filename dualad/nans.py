@@ -14,6 +14,7 @@ from typing import Any
 
 from .autograd.call import Call
 from .engine.codegen import rewire
+from .engine.contractions import use
 from .engine.primitive import Elementwise
 from .engine.traced import TracedArray, name_of
 from .engine.watch import WATCH, Watch, watched
@@ -73,6 +74,7 @@ def _enter() -> None:
             _replace(TracedArray, "__array_function__", _function(TracedArray.__array_function__))
             _replace(Call, "result", _custom(Call.result))
             rewire(_generated)
+            use(False)
 
 
 def _leave() -> None:
@@ -84,6 +86,7 @@ def _leave() -> None:
                 setattr(cls, name, original)
             _originals.clear()
             rewire(None)
+            use(True)
 
 
 def _kinds(cls: type) -> Iterator[type]:

@@ -261,3 +261,10 @@ def test_derivatives_are_those_of_differences_in_both_modes(name):
     share = pullback(type(value)(ones) if isinstance(value, (tuple, list)) else ones[0])[0]
     total = sum(np.sum(np.real(p)) for p in parts(tangent))
     np.testing.assert_allclose(np.sum(share * t), total, rtol=1e-6, atol=1e-9)
+
+
+def test_an_alias_has_the_peers_of_its_function():
+    """np.mod is np.remainder, np.concat is np.concatenate, whichever name peers were tried by."""
+    peers = {e.name: e.peers for e in dualad.coverage() if e.package == "numpy"}
+    for alias, name in [("mod", "remainder"), ("concat", "concatenate"), ("acos", "arccos")]:
+        assert peers[alias] == peers[name] == ("JAX", "autograd")

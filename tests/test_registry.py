@@ -10,6 +10,7 @@ import pytest
 from scipy_samples import scipy_samples
 
 import dualad
+from dualad.engine.chain import Chain
 from dualad.engine.linear import trace_linear
 from dualad.engine.primitive import PRIMITIVES, Composite, Elementwise, Linear, Opaque
 from dualad.engine.traced import Spec, spec_of
@@ -239,6 +240,7 @@ SAMPLES |= {
     "plus_transpose": [Sample(real(3, 3)), Sample(real(2, 3, 3))],
     "hermitian": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
     "folded": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
+    "halved": [Sample(real(3, 3), lower=True), Sample(real(2, 3, 3), lower=False)],
     "hermitian_product": [
         Sample(real(3, 3), real(3, 2), lower=True),
         Sample(real(2, 3, 3), real(3, 3), lower=False),
@@ -393,6 +395,7 @@ STATED = {
         "transposes",
         "transpose_all",
         "rules",
+        "is_chained",
         "is_total",
         "joint",
         "variadic",
@@ -400,8 +403,9 @@ STATED = {
         "_spec",
         "show",
         "add_into",
+        "adds",
     },
-    Composite: {"rules", "whole", "reads", "_batch"},
+    Composite: {"rules", "is_chained", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},
 }
 REVERSE = (
@@ -424,6 +428,10 @@ def test_no_primitive_but_the_linear_ones_has_a_reverse_formula(name):
     assert set(vars(primitive)) <= STATED[type(primitive)] | {"impl", "name", "__name__"}
     if not isinstance(primitive, Linear):
         assert not [a for a in dir(primitive) if a.lstrip("_").startswith(REVERSE)]
+    for rule in getattr(primitive, "rules", ()):
+        if isinstance(rule, Chain):
+            assert all(PRIMITIVES[link.primitive.name] is link.primitive for link in rule.links)
+            assert all(isinstance(link.primitive, Linear) for link in rule.links)
 
 
 # --- the adjoint identity --------------------------------------------------------------------

@@ -51,10 +51,11 @@ def likelihood(xp: Any, constant: Callable) -> Callable:
     "the same by slogdet and solve",
     matrix,
     targets={"grad": 2.1, "jvp": 2.2},
-    dominates="The inverse that the derivative of slogdet needs, a quarter of a gradient, after "
-    "one factorisation, a sixth, which the values and all derivatives share; two products of "
-    "matrices are another fifth, Python and passes over matrices the rest. PyTorch's library "
-    "factorises, and solves with triangles, in less time than NumPy's.",
+    dominates="The inverse that the derivative of slogdet needs, a fifth of a gradient where the "
+    "matrix is symmetric and positive definite, after one factorisation, a sixth, which the "
+    "values and all derivatives share; two products of matrices are a quarter. The rest is Python "
+    "and passes over matrices, a dozen: each call of LAPACK leaves neither of them in the caches. "
+    "PyTorch's library factorises, and solves with triangles, in less time than NumPy's.",
     operations=8,
     varies=True,
 )
@@ -73,10 +74,10 @@ def by_determinant(xp: Any, constant: Callable) -> Callable:
     "eigenvalues and one eigenvector of a symmetric matrix",
     matrix,
     targets={"grad": 1.4, "jvp": 1.4},
-    dominates="Two thirds are the decomposition itself, by the calls of NumPy's without their "
+    dominates="Three quarters are the decomposition itself, by the calls of NumPy's without their "
     "copies; PyTorch's library takes four fifths of NumPy's time for it. The rest is half of a "
     "product of matrices in reverse, where columns of zeros cost nothing, and three products "
-    "forwards, passes over matrices, and a sixth of Python.",
+    "forwards, passes over matrices that no longer are in the caches, and a tenth of Python.",
     operations=8,
 )
 def eigenvalues(xp: Any, constant: Callable) -> Callable:

@@ -32,7 +32,7 @@ def cell(xp: Any, entry: Any, hidden: Any, memory: Any, w: Any, b: Any) -> tuple
     weights,
     targets={"grad": 10, "jvp": 5},
     dominates="11,000 operations on 14 to 56 numbers, each of which is two or three of NumPy's: "
-    "the 4300 slices and rows taken are a fifth of a jvp, products an eighth, the 510 "
+    "the 4300 slices and rows taken are a fifth of a jvp, products a seventh, the 510 "
     "concatenations a tenth, of which half is what NumPy takes to hand them over.",
     operations=255 * 45,
     quick=False,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,60 +19,19 @@ from ..engine.recorded import Recorded
 from ..engine.tape import kept, pull_custom
 from ..engine.traced import Spec, TracedArray, raw, spec_of
 from ..engine.visible import is_functional
-from ..errors import ArgumentError
 from ..tensor import Tensor, as_tensor, unwrap, wrap
 from ..tensor.view import is_recorded
+from .arguments import is_array
 from .context import FunctionCtx
 from .errors import FunctionError
 from .outputs import Outputs
 from .rule import Rule, takes_any_dtype
+from .vmap_rule import vectorized
 
 if TYPE_CHECKING:
     from .function import Function
 
-__all__ = ["Call", "VmapInfo", "positional"]
-
-
-class VmapInfo(NamedTuple):
-    """What a `vmap` method is told: the length of the batch, and vmap's randomness option."""
-
-    batch_size: int
-    randomness: str
-
-
-@functools.lru_cache(maxsize=1024)
-def _signature(forward: Any) -> inspect.Signature:
-    return inspect.signature(forward)
-
-
-def positional(cls: type[Function], args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """The arguments that take part, in order, and the keywords that only forward gets.
-
-    A keyword takes its position if the class has setup_context, or if it is a tensor; defaults are
-    filled in only for setup_context.
-    """
-    split = cls.is_split()
-    if not kwargs and not split:
-        return args, {}
-    offset = () if split else (None,)
-    try:
-        bound = _signature(cls.forward).bind(*offset, *args, **kwargs)
-    except TypeError as e:
-        raise ArgumentError(f"{cls.__name__}.apply: {e}") from None
-    bound.apply_defaults()
-    alone = {name: v for name, v in bound.kwargs.items() if name in kwargs}
-    if any(map(is_array, alone.values())):
-        raise ArgumentError(
-            f"{cls.__name__}.apply: a tensor was given for a keyword-only parameter of forward "
-            f"({sorted(alone)}), where it would lose its derivative: make that a positional "
-            "parameter"
-        )
-    values = list(bound.args[len(offset) :])
-    names = list(_signature(cls.forward).parameters)[len(offset) :]
-    while not split and len(values) > len(args) and not is_array(values[-1]):
-        last = values.pop()
-        alone[names[len(values)]] = last
-    return tuple(values), alone
+__all__ = ["Call"]
 
 
 class Call:
@@ -165,8 +122,6 @@ class Call:
         stop(level)  # The user's code may write to what it is given.
         mine = [type(v) is kind and v.level is level for v in values]
         if kind is Batched:
-            from .vmap_rule import vectorized
-
             return vectorized(self, level, values, mine, top.tangent)
         if kind is LinearVariable:
             from .on_linear import applied_to_linear
@@ -330,9 +285,3 @@ def _copied(value: Any) -> Any:
 def _differ(tensor: Tensor, value: Any) -> bool:
     a, b = np.asarray(raw(unwrap(tensor))), np.asarray(raw(value))
     return a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-
-
-def is_array(a: Any) -> bool:
-    """Whether an argument of apply takes part: tensors, arrays, traced arrays, NumPy floats."""
-    kinds = (Tensor, TracedArray, np.ndarray, np.floating, np.complexfloating)
-    return isinstance(a, kinds)

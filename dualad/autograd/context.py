@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.dual import Dual
 from ..engine.grad_mode import is_grad_enabled
-from ..engine.graph import SAVING, GraphValue, Node, graph_value, part
+from ..engine.graph import GraphValue, graph_value, part
 from ..engine.storage import version
 from ..engine.traced import raw
 from ..tensor import Tensor, operand, unwrap, wrap
 from .errors import FunctionError, FunctionTypeError
 from .frozen import Frozen, made_since, tensors_in
+from .saved import Scene, Slot, saved_name, slot_of
 
 if TYPE_CHECKING:
     from .call import Call
 
-__all__ = ["FunctionCtx", "Scene"]
-
-
-class Scene(NamedTuple):
-    """For whom the saved tensors are read: a rule ("forward" or "backward") at one level."""
-
-    rule: str
-    #: tensors; None where nothing reads them
-    inputs: Sequence[Tensor | None]
-    #: engine values
-    outputs: list[Any]
-    #: of the requires_grad graph: the nodes of the inputs, and that of the call
-    sources: tuple[Node, ...] = ()
-    node: Callable[[], Node | None] = lambda: None
-
-
-class _Slot(NamedTuple):
-    """One saved tensor: input or output number `at`, one that forward made, or another one."""
-
-    role: str
-    at: int
-    name: str
-    tensor: Tensor | None
-    version: int
-    #: (unpack, what the pack hook made of it)
-    packed: tuple[Callable, Any] | None = None
+__all__ = ["FunctionCtx"]
 
 
 class FunctionCtx:
@@ -59,7 +34,7 @@ class FunctionCtx:
         #: for each argument of apply, whether it needs a gradient
         self.needs_input_grad = needs
         self._to_save: dict[str, tuple] = {}
-        self._slots: dict[str, list[_Slot]] | None = None
+        self._slots: dict[str, list[Slot]] | None = None
         self._dirty: tuple = ()
         #: whether any input was marked as changed in place
         self._changes_inputs = False
@@ -145,7 +120,7 @@ class FunctionCtx:
         known += [("input", k, t) for k, t in enumerate(inputs)]
         self._slots = {
             rule: [
-                _slot(t, known, began, _saved_name(rule, k), rule == "backward")
+                slot_of(t, known, began, saved_name(rule, k), rule == "backward")
                 for k, t in enumerate(tensors)
             ]
             for rule, tensors in self._to_save.items()
@@ -170,7 +145,7 @@ class FunctionCtx:
         """Whether forward has left it without what it saves, as a rule for vmap does."""
         return self._slots is None
 
-    def _read(self, s: _Slot) -> Any:
+    def _read(self, s: Slot) -> Any:
         if s.packed is not None:
             return self._unpacked(s)
         if s.role == "none":
@@ -187,13 +162,13 @@ class FunctionCtx:
         poison = self._poison(s)
         return s.tensor if poison is None else wrap(poison.poison(unwrap(s.tensor), s.name))
 
-    def _output(self, s: _Slot) -> Tensor:
+    def _output(self, s: Slot) -> Tensor:
         outputs = self._scene.outputs
         value, node = outputs[s.at], self._scene.node()
         self._check(s, value)
         return wrap(value if node is None else part(raw(value), node, s.at, len(outputs)))
 
-    def _unpacked(self, s: _Slot) -> Tensor:
+    def _unpacked(self, s: Slot) -> Tensor:
         unpack, kept = s.packed or (None, None)
         assert unpack is not None
         value = unpack(kept)
@@ -208,7 +183,7 @@ class FunctionCtx:
         poison = self._poison(s)
         return wrap(value if poison is None else poison.poison(value, s.name))
 
-    def _check(self, s: _Slot, value: Any) -> None:
+    def _check(self, s: Slot, value: Any) -> None:
         now = version(value)
         if now != s.version and not isinstance(raw(value), np.generic):
             raise FunctionError(
@@ -217,7 +192,7 @@ class FunctionCtx:
                 f"but it was saved at version {s.version}"
             )
 
-    def _poison(self, s: _Slot) -> Frozen | None:
+    def _poison(self, s: Slot) -> Frozen | None:
         """What keeps a saved tensor from being differentiated through, where that is needed."""
         recorded = self._scene.node() is not None and is_grad_enabled()
         return self._frozen if s.role == "made" and recorded else None
@@ -247,7 +222,7 @@ class FunctionCtx:
         for rule, tensors in self._to_save.items():
             for k, t in enumerate(tensors):
                 if t is not None:
-                    yield _saved_name(rule, k), t
+                    yield saved_name(rule, k), t
 
     def keeps_more_than(self, known: list[Any]) -> bool:
         """Whether it keeps anything of forward that is not known at every level."""
@@ -275,30 +250,6 @@ class FunctionCtx:
             self._scene = self._scene._replace(inputs=self.saved_of(self._scene.inputs))
         if self._frozen is not None:
             self._frozen.forget()
-
-
-def _saved_name(rule: str, k: int) -> str:
-    return f"saved tensor {k} (of save_for_{rule})"
-
-
-def _slot(
-    t: Tensor | None, known: list[tuple[str, int, Tensor]], began: float, name: str, pack: bool
-) -> _Slot:
-    if t is None:
-        return _Slot("none", 0, name, None, 0)
-    other = "made" if made_since(t, began) else "other"
-    role, at = next(((r, k) for r, k, u in known if u is t), (other, 0))
-    hooks = SAVING.get()
-    packed = None
-    if pack and hooks is not None:
-        packed = (hooks[1], hooks[0](_without_duals(t._full())))
-    # An output is kept by its value alone, so that the graph holds no cycle.
-    kept = t if role in ("made", "other") and packed is None else None
-    return _Slot(role, at, name, kept, version(t._value), packed)
-
-
-def _without_duals(value: Any) -> Any:
-    return _without_duals(value.primal) if type(value) is Dual else value
 
 
 def _is_setting(v: Any) -> bool:

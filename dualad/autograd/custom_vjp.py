@@ -18,7 +18,7 @@ from ..engine.traced import TracedArray, stack_objects
 from ..engine.tree import Tree, flatten, flatten_like
 from ..errors import ArgumentError, MissingRuleError
 from ..tensor import Tensor, operand, unwrap, wrap
-from .call import is_array
+from .arguments import is_array
 from .function import Function
 
 __all__ = ["custom_vjp"]

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.grad_mode import no_grad
-from .call import Call, VmapInfo, positional
+from .arguments import positional
+from .call import Call
 from .context import FunctionCtx
 from .errors import FunctionError
+from .vmap_rule import VmapInfo
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "VmapInfo", "once_differentiable"]
 

@@ -17,9 +17,10 @@ from ..engine.traced import Spec, TracedArray, spec_of
 from ..engine.visible import levels_of
 from ..errors import DualADError, ShapeError
 from ..tensor import Tensor, borrowed, unwrap, wrap
-from .context import FunctionCtx, Scene
+from .context import FunctionCtx
 from .errors import FunctionError, FunctionTypeError
 from .frozen import poisoned
+from .saved import Scene
 
 __all__ = ["MissingCustomRuleError", "Rule"]
 

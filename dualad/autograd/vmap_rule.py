@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,14 @@ from .errors import FunctionError
 if TYPE_CHECKING:
     from .call import Call
 
-__all__ = ["vectorized"]
+__all__ = ["VmapInfo", "vectorized"]
+
+
+class VmapInfo(NamedTuple):
+    """What a `vmap` method is told: the length of the batch, and vmap's randomness option."""
+
+    batch_size: int
+    randomness: str
 
 
 def vectorized(
@@ -70,8 +77,6 @@ def _one_by_one(
 def _by_own_rule(
     call: Call, rule: Any, level: Level, values: list[Any], mine: list[bool], n: int
 ) -> list[Any]:
-    from .call import VmapInfo
-
     given: list[Any] = list(call.args)
     dims: list[int | None] = [None] * len(call.args)
     options = level.tape if isinstance(level.tape, dict) else {}

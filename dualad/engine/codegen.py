@@ -29,11 +29,13 @@ from .postponed import Postponed, settle as computed, settled_within
 from .primitive import Elementwise, lifted
 from .recorded import Recorded
 from .shape import fit
+from .spent import SPENT
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
+from .waiting import LATE
 
-__all__ = ["define", "install", "operator_method", "rewire"]
+__all__ = ["WRITTEN", "define", "install", "operator_method", "rewire"]
 
 float64 = np.float64
 F64 = np.dtype(np.float64)
@@ -68,6 +70,7 @@ SCOPE: dict[str, Any] = {
     "ARRAYS": ARRAYS,
     "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
+    "LATE": LATE,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,
@@ -75,6 +78,7 @@ SCOPE: dict[str, Any] = {
     "Dual": Dual,
     "F64": F64,
     "OBJECT": OBJECT,
+    "SPENT": SPENT,
     "Recorded": Recorded,
     "fit": fit,
     "float64": float64,
@@ -117,6 +121,8 @@ KINDS: tuple[type[TracedArray], ...] = (Dual, BatchedDual, Recorded, Batched, Po
 _generated: dict[tuple[str, Elementwise], Pair] = {}
 _first: dict[tuple[str, Elementwise], Pair] = {}
 _in_use: dict[tuple[str, Elementwise], Pair] = {}
+#: (kind, ufunc) -> (op, rop) of what is not elementwise: see `contractions`
+WRITTEN: dict[tuple[str, Any], Pair] = {}
 #: Held while functions are put into use.
 _wiring = threading.RLock()
 #: What all of them pass through on their way into use, while somebody watches.
@@ -245,7 +251,11 @@ class _Table(dict):
         if plain and rule.partials[0].constant == 0.0 == rule.partials[-1].constant:  # type: ignore[union-attr]
             plain = False  # a step function has no formula of which code could be made
         with _wiring:
-            self[ufunc] = out = fast(rule, self.kind) if plain else None  # type: ignore[arg-type]
+            if plain:
+                out = fast(rule, self.kind)  # type: ignore[arg-type]
+            else:
+                out = WRITTEN.get((self.kind, ufunc))  # type: ignore[assignment]
+            self[ufunc] = out
         return out
 
 
@@ -259,22 +269,28 @@ def define(ufunc: np.ufunc, primitive: Elementwise) -> None:
         table.pop(ufunc, None)
 
 
+#: Stands for the second operand of a ufunc that has one.
+NOTHING = object()
+
+
 def protocol(cls: type, general: Callable[..., Any]) -> Callable[..., Any]:
     """The `__array_ufunc__` of a kind with generated code; in general it is another one."""
     table = _Table(cls.__name__)
     _tables.append(table)
 
-    def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self: Any, ufunc: Any, method: str, x: Any, y: Any = NOTHING, *more: Any, **kwargs: Any
+    ) -> Any:
         if not kwargs and method == "__call__":
             f = table[ufunc]
             if f is not None:
-                if len(inputs) == 1:
-                    return f[0](inputs[0])
-                x, y = inputs
+                if y is NOTHING:
+                    return f[0](x)
                 if type(x) is cls:
                     return f[0](x, y)
                 if type(y) is cls:
                     return f[1](y, x)
+        inputs = (x,) if y is NOTHING else (x, y, *more)
         return general(self, ufunc, method, *inputs, **kwargs)
 
     return __array_ufunc__

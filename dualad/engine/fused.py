@@ -2,19 +2,24 @@
 
 Where neighbouring entries of a tape are elementwise, of one large shape, their cotangents need
 never be whole arrays: a block of each passes all of these entries while it is in the cache. Only
-what leaves the run is written to memory. The shares are those of the entries' own pulls.
+what leaves the run is written to memory, over the cotangents that the run has read where nobody
+else holds them. The shares are those of the entries' own pulls.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import TOGETHER, scratch, share_rule
+from .blocks import share_rule
+from .cutting import TOGETHER, scratch
+from .guard import has_nan
 from .memory import F64, LARGE, POOL
-from .tape import add_cotangent
+from .spent import SPENT, is_spent
+from .tape import add_cotangent, pull_linear
 
 __all__ = ["sweep_large"]
 
@@ -38,25 +43,76 @@ class Step(NamedTuple):
     computes: bool
 
 
-def sweep_large(tape: list, inputs: int, g: list[Any], last: int, own: set[int]) -> None:
-    """Pull the entries of a tape from `last` down, runs of large elementwise ones as one."""
+def sweep_large(
+    tape: list, inputs: int, g: list[Any], last: int, own: set[int]
+) -> dict[int, np.ndarray]:
+    """Pull the entries of a tape from `last` down, runs of large elementwise ones as one.
+
+    Gives the cotangents of inputs, by their numbers, of which it is known that they hold no NaN
+    that another sweep could avoid, unless others are found in their places.
+    """
+    known: dict[int, np.ndarray] = {}
     k = last
     while k >= inputs:
         ct = g[k]
-        if ct is not None:
-            if type(ct) is np.ndarray and ct.size >= LARGE:
-                first = pull_run(tape, inputs, g, k)
-                if first is not None:
-                    k = first - 1
-                    continue
+        if ct is None:
+            k -= 1
+            continue
+        entry = tape[k]
+        pull = entry[0]
+        if pull is pull_linear and type(ct) is np.ndarray:
+            new = larger_shares(ct, entry, inputs, g)
+            has_none = new and not has_nan(ct)
             g[k] = None
-            entry = tape[k]
-            entry[0](ct, entry, g, own)
+            pull(ct, entry, g, own)
+            if has_none:
+                known.update([(i, g[i]) for i in new])
+        elif type(ct) is np.ndarray and ct.size >= LARGE and hasattr(pull, "shares"):
+            del ct  # what nobody else holds is written over
+            first = pull_run(tape, inputs, g, k)
+            if first is None:
+                pull_one(entry, g, k, own)
+            else:
+                k = first
+        else:
+            g[k] = None
+            pull(ct, entry, g, own)
         k -= 1
+    return known
+
+
+def pull_one(entry: tuple, g: list[Any], k: int, own: set[int]) -> None:
+    """Pull a large elementwise entry, over its own cotangent where that is spent."""
+    if is_spent(g, k):
+        own.add(SPENT)
+    ct, g[k] = g[k], None
+    entry[0](ct, entry, g, own)
+    own.discard(SPENT)
+
+
+def larger_shares(ct: np.ndarray, entry: tuple, inputs: int, g: list[Any]) -> list[int]:
+    """The inputs whose cotangents begin as shares of a linear operation larger than its own.
+
+    What a sweep does that avoids a NaN is no other for linear operations: the look for one may as
+    well be at what they are given.
+    """
+    like, least = entry[6], max(LARGE, 2 * ct.size)
+    return [
+        i
+        for n, i in enumerate(entry[1])
+        if i is not None and i < inputs and g[i] is None and math.prod(like[n].shape) >= least
+    ]
 
 
 def pull_run(tape: list, inputs: int, g: list[Any], last: int) -> int | None:
     """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
+    below = last - 1
+    if below < inputs:
+        return None
+    if not hasattr(tape[below][0], "shares"):
+        parents = tape[last][1 : 1 + len(tape[last][0].shares.terms)]
+        if g[below] is not None or below in parents:
+            return None
     shape = g[last].shape
     steps: list[Step] = []
     reached, rows, k = {last}, 1, last
@@ -144,6 +200,9 @@ class _Run:
         self.known: dict[int, int] = {}
         self.homes: dict[int, int] = {}
         self.results: dict[int, np.ndarray] = {}
+        #: cotangents that have been read, and what is written over such
+        self.spent: list[np.ndarray] = []
+        self.over: set[int] = set()
 
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
@@ -159,8 +218,11 @@ class _Run:
     def home(self, variable: int) -> int:
         """A slot for a cotangent: a row inside of the run, a new array where it leaves it."""
         if variable < self.first:
-            self.results[variable] = POOL.lend(self.shape)
-            return self.whole(self.results[variable])
+            if self.spent:
+                self.over.add(variable)
+            out = self.spent.pop() if self.spent else POOL.lend(self.shape)
+            self.results[variable] = out
+            return self.whole(out)
         if not self.idle:
             self.rows.append(self.slot(None))
             self.idle.append(self.rows[-1])
@@ -171,6 +233,7 @@ class _Run:
         calls: list[tuple] = []
         for step in steps:
             k = step.variable
+            is_last = self.g[k] is not None and is_spent(self.g, k)
             given = self.g[k]
             if k not in self.homes:
                 c = self.whole(given)
@@ -179,11 +242,14 @@ class _Run:
                 if given is not None:
                     calls.append((_add, self.whole(given), c, c, ()))
             reads = [self.whole(r) if type(r) is np.ndarray else self.slot(r) for r in step.reads]
-            for i, rule in zip(step.parents, step.rules, strict=True):
+            for n, (i, rule) in enumerate(zip(step.parents, step.rules, strict=True), 1):
+                if is_last and n == len(step.rules):
+                    self.spent.append(given)
                 so_far = self.homes.get(i, 0)
                 if not so_far:
                     self.homes[i] = self.home(i)
-                calls.append((rule, c, so_far, self.homes[i], tuple(reads)))
+                over = [self.slot(True)] if i in self.over else []
+                calls.append((rule, c, so_far, self.homes[i], (*reads, *over)))
             if k in self.homes:
                 self.idle.append(self.homes[k])
         return calls
@@ -204,13 +270,13 @@ class _Run:
                 now[i] = row
             work = rows[len(self.rows) :]
             for rule, c, so_far, out, reads in calls:
-                rule(now[c], now[so_far], now[out], work, *[now[i] for i in reads])
+                rule(now[out], now[so_far], work, now[c], *[now[i] for i in reads])
         for step in steps:
             self.g[step.variable] = None
         for i, total in self.results.items():
             add_cotangent(self.g, i, total)
 
 
-def _add(c: Any, s: Any, out: Any, work: list) -> None:
+def _add(out: Any, s: Any, work: list, c: Any) -> None:
     """A cotangent that had come from beyond the run."""
     np.add(s, c, out)

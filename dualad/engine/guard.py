@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -65,10 +66,11 @@ def quiet() -> Any:
 
 def has_nan(x: Any) -> bool:
     """Whether the value of x holds a NaN, or may. Linear variables have no value."""
-    if type(x) is np.ndarray and x.ndim == 1 and x.dtype is F64:  # what most are
-        s = vdot(x, x)
-        return bool(s != s)
-    while isinstance(x, TracedArray):
+    while True:
+        if type(x) is np.ndarray and x.ndim == 1 and x.dtype is F64:  # what most are
+            return isnan(vdot(x, x))
+        if not isinstance(x, TracedArray):
+            break
         if x.kind in ("linear", "duck"):  # an array that is not computed yet may hold one
             return x.kind == "duck"
         if x.ends:

@@ -17,7 +17,7 @@ from ..errors import LostDerivativeError, ShapeError
 from .shape import BOUND
 from .traced import BOTTOM, SLOT, Buffer, TracedArray, frozen, memory_of
 
-__all__ = ["augmented", "become", "frozen", "link", "store", "write"]
+__all__ = ["augmented", "become", "frozen", "link", "link_part", "prune", "store", "write"]
 
 
 def become(array: TracedArray, value: Any) -> None:
@@ -49,7 +49,7 @@ def link_part(base: TracedArray, view: TracedArray, index: tuple) -> TracedArray
     else:
         views.append(ref(view))
         if len(views) & 63 == 0:
-            _prune(base)
+            prune(base)
     return view
 
 
@@ -60,10 +60,10 @@ def _follow(base: TracedArray, view: TracedArray) -> None:
         base._views = [ref(view)]
         return
     views.append(ref(view))
-    _prune(base)
+    prune(base)
 
 
-def _prune(base: TracedArray) -> None:
+def prune(base: TracedArray) -> None:
     """Forget the views that are gone, each time that there are twice as many."""
     n = len(base._views)
     if n >= 64 and n & (n - 1) == 0:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .batched import Batched
-from .batched_dual import BatchedDual, completed
+from .batched_dual import BatchedDual, completed, vector_moves
 from .dual import Dual
 from .formulas import Formulas
 from .guard import has_nan, ignore, restore
@@ -35,6 +35,9 @@ __all__ = ["FEW", "Made", "Pair", "first_calls"]
 #: 0.4 to 1 microsecond more than one of that function, which takes 200 to 1500 to make; twice as
 #: many would be about as good, but what runs often is to run at full speed soon.
 FEW = 100
+#: After how many more such calls of any operation the next one is written: what begins together
+#: in one program is not written together, which would hold up one call by tens of milliseconds.
+SPREAD = 16
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
@@ -73,6 +76,8 @@ class FirstCalls(Formulas):
     current: Made
     #: puts the written functions into use, and gives them
     settle: Made
+    #: how many calls too many pass before the next function is written
+    waiting = 0
 
     @classmethod
     def connect(cls, mixed: Callable[..., Any], current: Made, settle: Made) -> None:
@@ -82,6 +87,7 @@ class FirstCalls(Formulas):
     def __init__(self, primitive: Elementwise):
         super().__init__(primitive)
         self.left = FEW
+        self.is_settled = False
         self.known: dict[str, Any] = {}
         self.compute = self.operation()
         self.may = self.patterns()
@@ -126,9 +132,19 @@ class FirstCalls(Formulas):
     def is_over(self) -> bool:
         """Whether this call is one too many, and the written functions take over."""
         self.left -= 1
-        return self.left < 0
+        return self.left < 0 and (self.is_settled or self.is_next())
+
+    @staticmethod
+    def is_next() -> bool:
+        """Whether it is time to write a function."""
+        FirstCalls.waiting -= 1
+        if FirstCalls.waiting > 0:
+            return False
+        FirstCalls.waiting = SPREAD
+        return True
 
     def written(self) -> Pair:
+        self.is_settled = True
         return self.settle(self.p, self.kind.__name__)
 
     # --- which operands there are -----------------------------------------------------------
@@ -228,7 +244,13 @@ class OfManyTangents(FirstCalls):
             plain = True
         else:
             n = out.ndim + 1
-            t = self.moved(active, out, x, y, of_rank(dx, n), of_rank(dy, n))
+            if dx is None or dy is None or self.p.operator != "*":
+                t = self.moved(active, out, x, y, of_rank(dx, n), of_rank(dy, n))
+            elif dx.ndim + dy.ndim == 3:
+                t = vector_moves(dx, y, dy, x) if dx.ndim == 1 else vector_moves(dy, x, dx, y)
+            else:  # in memory they lie as the first, as after the first calls
+                t = of_rank(dx, n) * y
+                t += of_rank(dy, n) * x
             plain = t.dtype is F64 is out.dtype and t.shape[1:] == out.shape
         if not plain or (self.p.singular and has_nan(t)):
             n = self.arity

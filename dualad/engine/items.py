@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import sys
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from .batched import Batched, batched
 from .batched_dual import BatchedDual, make_batched_dual
 from .dual import Dual, make_dual
-from .inplace import link_part
+from .inplace import link_part, prune
 from .memory import has_own_memory
 from .parts import FULL, add_placed, as_index, sliced
 from .recorded import Recorded, recorded
@@ -41,13 +42,22 @@ def install(read: Any, write: Any) -> None:
         if type(value) is not ndarray:
             return read(self, key)
         kind, t = type(key), self.tangent
-        if kind is slice and type(t) is ndarray:
-            level = self.level
+        if (kind is slice or kind is int) and type(t) is ndarray:
+            level, out = self.level, value[key]
             if level.closed:
                 level.new(Dual)
             d = Dual()
-            d.level, d.primal, d.tangent = level, value[key], t[key]
-            return link_part(self, d, (key,))
+            d.level, d.primal, d.tangent = level, out, t[key]
+            if type(out) is ndarray:  # as `link_part`, which would be a call more
+                d._base = (self, None, (key,))
+                views = getattr(self, "_views", None)
+                if views is None:
+                    self._views = [ref(d)]
+                else:
+                    views.append(ref(d))
+                    if len(views) & 63 == 0:
+                        prune(self)
+            return d
         single = kind is int or is_integer(key)
         if single:
             out = value[key]
@@ -94,16 +104,29 @@ def install(read: Any, write: Any) -> None:
             r = Recorded()
             r.level, r.primal, r.tangent = level, out, len(tape)
             tape.append((pull_slice, self.tangent, key, value.shape, out.shape))
-            return link_part(self, r, (key,))
+            r._base = (self, None, (key,))  # as `link_part`, which would be a call more
+            views = getattr(self, "_views", None)
+            if views is None:
+                self._views = [ref(r)]
+            else:
+                views.append(ref(r))
+                if len(views) & 63 == 0:
+                    prune(self)
+            return r
         if kind is slice and type(value) is Dual:
             x, t = value.primal, value.tangent
             if type(x) is ndarray is type(t) and x.dtype is F64:
-                moved = make_dual(value.level, x[key], t[key])
+                below = value.level
+                if below.closed:
+                    below.new(Dual)
+                moved = Dual()
+                part = x[key]
+                moved.level, moved.primal, moved.tangent = below, part, t[key]
                 level = self.level
                 tape = level.tape
                 r = Recorded()
                 r.level, r.primal, r.tangent = level, moved, len(tape)
-                tape.append((pull_slice, self.tangent, key, x.shape, moved.primal.shape))
+                tape.append((pull_slice, self.tangent, key, x.shape, part.shape))
                 return link_part(self, r, (key,))
         single = kind is int or is_integer(key)
         if single and type(value) is ndarray:
@@ -294,6 +317,27 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
         if i in own and type(into) is ndarray and into.dtype is F64:
             part = into[key]
             part += ct
+            return
+    elif type(ct) is Dual and type(ct.primal) is ndarray is type(ct.tangent):  # as `add_placed`
+        x, t, into = ct.primal, ct.tangent, g[i]
+        if x.dtype is F64 is t.dtype:
+            if into is None:
+                level = ct.level
+                if level.closed:
+                    level.new(Dual)
+                d = g[i] = Dual()
+                d.level, d.primal, d.tangent = level, np.zeros(shape), np.zeros(shape)
+                d.primal[key], d.tangent[key] = x, t
+                own.add(~i)
+                return
+            if ~i in own and type(into) is Dual and into.level is ct.level:
+                a, b = into.primal, into.tangent
+                if type(a) is ndarray is type(b):
+                    a, b = a[key], b[key]
+                    a += x
+                    b += t
+                    return
+        if add_placed(ct, i, key, shape, g, own):
             return
     elif add_placed(ct, i, key, shape, g, own):
         return

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import TOGETHER, scratch
+from .cutting import TOGETHER, scratch
 from .guard import ignore, restore
 from .memory import F64, POOL
 from .sums import halves, joined

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, LinearityError, ShapeError
+from .chain import shares_of
 from .compilable import Compilable
 from .guard import has_nan, quiet
 from .inplace import frozen
@@ -364,10 +365,12 @@ def program_of_rule(entry: tuple) -> LinearProgram:
 
 
 def pull_composite(ct: Any, entry: tuple, g: Any, own: set, within: bool = True) -> None:
-    parents = entry[1]
-    program = program_of_rule(entry)
-    shares = program.pull(ct if isinstance(ct, list) else [ct], within)
-    for i, share in zip([i for i in parents if i is not None], shares, strict=True):
+    shares: Any = shares_of(ct, entry, g) if entry[2].is_chained else None
+    if shares is None:
+        parents, program = entry[1], program_of_rule(entry)
+        pulled = program.pull(ct if isinstance(ct, list) else [ct], within)
+        shares = zip([i for i in parents if i is not None], pulled, strict=True)
+    for i, share in shares:
         if share is not None:
             add_cotangent(g, i, share)
 

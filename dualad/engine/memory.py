@@ -45,6 +45,12 @@ KEPT = 12
 #: How many that have come back may wait to be put where they belong, and up to which size.
 WAITING = 16
 
+# Arrays that are not large come from the C library. The GNU one gives the end of its heap back to
+# the kernel as soon as 128 kB are free there, so that a gradient of arrays of 80 kB faults the
+# same pages in at every call, which doubles its time, until the program has once freed a block of
+# its own mapping: from then on twice the size of that stays. Here is one of 1 MB, never touched.
+np.empty(1 << 17)
+
 F64 = np.dtype(np.float64)
 NUMBERS = (float, int, np.float64)
 

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .chain import Cases, Chain
 from .guard import has_nan, quiet
-from .memory import LARGE, large_result
+from .memory import F64, LARGE, large_result
 from .rules import Table
 from .shape import BOUND, fit, zeros_like
+from .spent import is_spent
 from .terms import names_in, words_in
 from .traced import Spec, TracedArray, spec_of
 
@@ -28,6 +30,8 @@ PRIMITIVES = Table()
 
 INPUTS = ("x", "y", "z", "w")
 OPERANDS = frozenset(("out", *INPUTS))
+#: The kinds of rules that may be transposed without being traced.
+CHAINED = Chain, Cases
 
 
 class Primitive:
@@ -244,7 +248,7 @@ class Elementwise(Primitive):
     def __call__(self, *args: Any, **params: Any) -> Any:
         if self.complex is not None and any(map(is_complex, args)):
             return self.complex(*args)
-        return super().__call__(*args, **params)
+        return Primitive.__call__(self, *args, **params)
 
     def jvp(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
         total = self._sum(tangents, out, args, None)
@@ -306,6 +310,8 @@ def is_complex(a: Any) -> bool:
 
 def wide(a: Any) -> Any:
     """A constant of few bits in as many as formulas need: -x and x - 1 of a uint8 wrap around."""
+    if type(a) is np.float64 or (type(a) is np.ndarray and a.dtype is F64):  # what most are
+        return a
     if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biu" and a.dtype != np.int64:
         return a.astype(np.float64 if a.dtype == np.uint64 else np.int64)
     return a
@@ -335,6 +341,8 @@ class Linear(Primitive):
     spec:       (*args, **params) -> Spec; default: the operation on zeros.
     show:       (*names, **params) -> NumPy expression, for printing.
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
+    add_share:  (k, array, cotangent, *args, **params): add the transpose in argument k into an
+                large array that nobody else holds, up to rounding; whether that was done.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
@@ -356,6 +364,7 @@ class Linear(Primitive):
         spec: Callable[..., Spec] | None = None,
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
+        add_share: Callable[..., bool] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         quick: Callable[..., Any] | None = None,
         is_total: Callable[..., bool] | None = None,
@@ -364,12 +373,14 @@ class Linear(Primitive):
         super().__init__(impl, name)
         self.transposes = transposes
         self.rules = rules
+        self.is_chained = any(type(rule) in CHAINED for rule in rules)
         self.joint = joint
         self.variadic = variadic
         self._batch = batch
         self._spec = spec
         self.show = show
         self.add_into = add_into
+        self.add_share = add_share
         self.transpose_all = transpose_all
         self.quick = quick
         self.is_total = is_total
@@ -400,7 +411,7 @@ class Linear(Primitive):
 
     def rule(self, tangents: tuple, out: Any, args: tuple, params: dict) -> Any:
         """The tangent of out, before it is brought to its shape and dtype."""
-        total = None
+        total: list[Any] = []
         for k, t in enumerate(tangents):
             if t is None:
                 continue
@@ -408,10 +419,14 @@ class Linear(Primitive):
                 moved, share = (*args[:k], t, *args[k + 1 :]), None
                 if self.quick is not None and type(t) is np.ndarray and is_large(t, out):
                     share = self.quick(*moved, **params)
-                total = add_all(total, self(*moved, **params) if share is None else share)
+                if share is None:
+                    share = self(*moved, **params)
             elif self.rules and (rule := self.rules[k]) is not None:
-                total = add_all(total, rule(t, out, *args, **params))
-        return total
+                share = rule(t, out, *args, **params)
+            else:
+                continue
+            add_up(total, share)
+        return total[0] if total else None
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
         if self._batch is None:
@@ -446,6 +461,7 @@ class Composite(Primitive):
     ):
         super().__init__(impl, name, builtin)
         self.rules = rules
+        self.is_chained = any(type(rule) in CHAINED for rule in rules)
         self.whole = whole
         self.reads = reads
         self._batch = batch
@@ -483,6 +499,19 @@ def add_all(a: Any, b: Any) -> Any:
     if type(a) is np.ndarray and a.size >= LARGE:
         return large_result(np.add, a, b)
     return a + b
+
+
+def add_up(total: list[Any], share: Any) -> None:
+    """Add to the tangent that is in a list, if any is; in place where nobody else has it."""
+    if not total:
+        total.append(share)
+        return
+    so_far = type(total[0])
+    if so_far is np.ndarray is type(share) and share.size >= LARGE and is_spent(total, 0):
+        if total[0].shape == share.shape and total[0].dtype is F64 is share.dtype:
+            total[0] += share
+            return
+    total[0] = add_all(total[0], share)
 
 
 def fit_all(t: Any, out: Any) -> Any:

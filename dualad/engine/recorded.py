@@ -10,11 +10,15 @@ import numpy as np
 from .dual import Dual
 from .level import Level
 from .linear import pull_composite
+from .memory import LARGE
 from .primitive import INPUTS, Composite, Elementwise, Linear
 from .tape import kept, pull_elementwise, pull_linear, pull_part, specs
 from .traced import TracedArray, buffer, frozen, spec_of
 
 __all__ = ["Recorded", "entry_for", "recorded", "value_of"]
+
+
+PLAIN = {np.ndarray}
 
 
 class Recorded(TracedArray):
@@ -38,6 +42,11 @@ class Recorded(TracedArray):
                 return recorded(level, out, k)
         else:
             primals, parents = parts(level, args)
+            if primitive.family == "linear" and set(map(type, primals)) == PLAIN:
+                if not primitive.joint:
+                    primals = with_copies(primals, parents)
+                out = primitive.impl(*primals, **params)
+                return cls.record(primitive, level, primals, parents, out, params)
         out = primitive(*primals, **params)
         return cls.record(primitive, level, primals, parents, out, params)
 
@@ -81,6 +90,22 @@ def parts(level: Level, args: tuple) -> tuple[tuple, tuple]:
     return tuple(primals), tuple(parents)
 
 
+def with_copies(primals: tuple, parents: tuple) -> tuple:
+    """Plain operands, of which large constants are copied as they are kept.
+
+    Copied now they are in the cache when the operation reads them.
+    """
+    out = []
+    for a, i in zip(primals, parents, strict=True):
+        if i is None and a.size >= LARGE and a.flags.c_contiguous:
+            copy = kept(a)
+            if copy is not a:
+                copy.flags.writeable = False  # it is kept as it is
+            a = copy
+        out.append(a)
+    return tuple(out)
+
+
 def recorded(level: Level, primal: Any, variable: int) -> Recorded:
     """A value whose tangent is a variable of an open level."""
     if level.closed:
@@ -114,7 +139,8 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         if len(args) == 1:
             like = (spec_of(args[0]),)
             return (pull_linear, parents, primitive, like, params, spec_of(out), like)
-        if any(i is not None and r for i, r in zip(parents, primitive.rules, strict=False)):
+        rules = primitive.rules
+        if rules and any(i is not None and r for i, r in zip(parents, rules, strict=False)):
             return entry_of_rule(primitive, args, parents, out, params)
         return entry_of_linear(primitive, args, parents, out, params)
     if isinstance(primitive, Composite):

@@ -56,9 +56,15 @@ def unfit(ct: Any, spec: Any) -> Any:
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Sum over the axes along which `shape` would be broadcast to x's: the transpose of that."""
+    small = type(x) is np.ndarray and x.size <= FEW
+    if small and not shape:
+        return np.add.reduce(x, None)
     lead = len(x.shape) - len(shape)
-    ones = tuple(k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1)
+    ones = tuple([k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1])
     axes = tuple(range(lead)) + ones
+    if small:
+        x = np.add.reduce(x, axes)
+        return x if x.shape == shape else x.reshape(shape)
     total = quick_sum(x, axes)
     x = BOUND["sum_axes"](x, axes=axes) if total is None else total
     return x if x.shape == shape else BOUND["reshape"](x, shape=shape)

@@ -8,29 +8,41 @@ from typing import Any
 
 import numpy as np
 
+from .terms import is_one
+
 __all__ = ["Steps"]
 
 UFUNCS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 
 
 class Steps:
-    """A formula as ufunc calls on the names of blocks, with few intermediate ones."""
+    """A formula as ufunc calls on the names of blocks, with few intermediate ones.
 
-    def __init__(self, namespace: dict[str, Any], numbers: set[str]):
+    Up to rounding a product with 1 / d, where that is what a function stands for, is a division.
+    """
+
+    def __init__(self, namespace: dict[str, Any], numbers: set[str], up_to_rounding: bool = False):
         self.namespace, self.numbers = namespace, numbers
+        self.up_to_rounding = up_to_rounding
         self.lines: list[str] = []
         self.free: list[str] = []
         self.count = 0
 
-    def store(self, formula: str, target: str) -> bool:
-        """Write the formula into a block; False where it is more than ufuncs of blocks."""
+    def store(self, formula: str, target: str, within: str | None = None) -> bool:
+        """Write the formula into a block; False where it is more than ufuncs of blocks.
+
+        Nothing but the last call writes there where another block is given to compute within: it
+        may then be one of those that the formula reads.
+        """
         try:
-            return self._put(ast.parse(formula, mode="eval").body, target) == target
+            return self._put(ast.parse(formula, mode="eval").body, target, within) == target
         except _MoreThanUfuncsError:
             return False
 
-    def _put(self, node: ast.expr, target: str | None) -> str:
+    def _put(self, node: ast.expr, target: str | None, within: str | None = None) -> str:
         node = self._inlined(node)
+        if self.up_to_rounding:
+            node = self._divided_once(node)
         if isinstance(node, ast.Name):
             return node.id
         if isinstance(node, ast.Constant):
@@ -38,7 +50,8 @@ class Steps:
         function, parts = self._call(node)
         # The last operand that is computed may lie where the result will: it is read once.
         last = max((k for k, p in enumerate(parts) if not _is_leaf(p)), default=None)
-        names = [self._put(p, target if k == last else None) for k, p in enumerate(parts)]
+        inner = within or target
+        names = [self._put(p, inner if k == last else None) for k, p in enumerate(parts)]
         if all(n in self.numbers or not n.isidentifier() for n in names):
             raise _MoreThanUfuncsError
         self.free += [n for n in names if n.startswith("spare")]
@@ -68,6 +81,18 @@ class Steps:
             if text is not None and isinstance(node.args[0], ast.Name):
                 name = node.args[0]
                 return _Rename(name.id).visit(ast.parse(text, mode="eval").body)
+        return node
+
+    def _divided_once(self, node: ast.expr) -> ast.expr:
+        """a / d for a * (1 / d)."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            right = self._inlined(node.right)
+            if (
+                isinstance(right, ast.BinOp)
+                and isinstance(right.op, ast.Div)
+                and is_one(right.left)
+            ):
+                return ast.BinOp(node.left, ast.Div(), right.right)
         return node
 
     def _spare(self) -> str:

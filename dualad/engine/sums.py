@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import scratch
+from .cutting import scratch
 from .guard import ignore, restore
 from .memory import F64, LARGE, workspace
 

@@ -14,6 +14,7 @@ the sweep, so that it may be added to in place.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -21,12 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import added, blockwise_pull
+from .blocks import blockwise_pull
 from .guard import has_nan, ignore, quiet, restore
 from .memory import LARGE, POOL, large_copy, originals, zeros
 from .shape import either_zero_wins, fit, unfit, zero_wins
+from .spent import added, is_spent
 from .traced import Spec, TracedArray, frozen, spec_of
 from .watch import WATCH
+
+F64 = np.dtype(np.float64)
 
 __all__ = [
     "add_cotangent",
@@ -101,6 +105,8 @@ def multiply(a: Any, b: Any) -> Any:
 
 def conjugate(d: Any) -> Any:
     """The complex conjugate; a real value itself."""
+    if type(d) is np.ndarray and d.dtype is F64:  # what most are
+        return d
     if type(d) is complex:
         return d.conjugate()
     return d.conj() if hasattr(d, "dtype") and d.dtype.kind == "c" else d
@@ -131,7 +137,7 @@ def pull_elementwise(
             if product is multiply and type(ct) is np.ndarray is type(d) and ct.size >= LARGE:
                 s = g[i]
                 alike = ct.shape == like[k].shape and like[k].dtype is d.dtype
-                total = _product(ct, s, d) if alike else None
+                total = _product(ct, s, (d,)) if alike else None
                 if total is not None:
                     g[i] = total
                     continue
@@ -186,6 +192,9 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
             return
         if primitive.add_into is not None and not isinstance(ct, TracedArray):
             if add_in_place(ct, primitive, params, g, i, own, like[k]):
+                continue
+        if primitive.add_share is not None and type(g[i]) is np.ndarray and is_spent(g, i):
+            if primitive.add_share(k, g[i], ct, *args, **params):
                 continue
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
         share = unfit(transpose(ct, *args, **params), like[k])
@@ -281,11 +290,11 @@ def sweep(
         guarded = False
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
-        out = _sweep(tape, inputs, seeds, guarded, large and not guarded)
+        out, known = _sweep(tape, inputs, seeds, guarded, large and not guarded)
         if not guarded and not within:
-            for c in out:
-                if c is not None and has_nan(c):
-                    out = _sweep(tape, inputs, seeds, True, False)
+            for i, c in enumerate(out):
+                if c is not None and known.get(i) is not c and has_nan(c):
+                    out, _ = _sweep(tape, inputs, seeds, True, False)
                     break
         if free:
             tape.clear()
@@ -296,9 +305,14 @@ def sweep(
     return out
 
 
+#: Of every cotangent it is open whether it holds a NaN.
+NONE_KNOWN: dict[int, Any] = {}
+
+
 def _sweep(
     tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool, large: bool
-) -> list[Any]:
+) -> tuple[list[Any], dict[int, Any]]:
+    """The cotangents of the inputs, and by number those without a NaN, as far as that is known."""
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
     last = -1
@@ -306,10 +320,8 @@ def _sweep(
         add_cotangent(g, i, ct)
         last = max(last, i)
     if large:
-        from .fused import sweep_large
-
-        sweep_large(tape, inputs, g, last, own)
-        return g[:inputs]
+        known = sweep_of_large()(tape, inputs, g, last, own)
+        return g[:inputs], known
     for k in range(last, inputs - 1, -1):
         ct = g[k]
         if ct is not None:
@@ -319,7 +331,15 @@ def _sweep(
             if guarded:
                 pull = getattr(pull, "guarded", pull)
             pull(ct, entry, g, own)
-    return g[:inputs]
+    return g[:inputs], NONE_KNOWN
+
+
+@functools.cache
+def sweep_of_large() -> Callable[..., Any]:
+    """The sweep over large arrays, which few programs have."""
+    from .fused import sweep_large
+
+    return sweep_large
 
 
 def push_tape(tape: list, tangents: list[Any], wanted: list[int | None]) -> list[Any]:

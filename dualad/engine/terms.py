@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 
-__all__ = ["divided_once", "names_in", "scaled", "summed", "words_in"]
+__all__ = ["divided_once", "is_one", "names_in", "scaled", "summed", "words_in"]
 
 #: Between names and numbers.
 BLANKS = dict.fromkeys(map(ord, "()[]{}+-*/%@&|^~<>=!.,:\"'\\\n\r\t"), " ")
@@ -29,7 +29,7 @@ def scaled(t: str, text: str) -> tuple[str, str]:
         return "+", f"{t} * ({text})"
     text = text.strip()
     sign, body = _without_minus(ast.parse(text, mode="eval").body)
-    if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and _is_one(body.left):
+    if isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and is_one(body.left):
         return sign, f"{t} / ({_source(text, body.right)})"
     if sign == "+":
         return sign, f"{t} * ({text})"
@@ -50,7 +50,7 @@ def divided_once(pairs: list[tuple[str, str]]) -> str | None:
     if len(dens) != 1 or None in dens:
         return None
     terms = [
-        (sign, t if _is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
+        (sign, t if is_one(b.left) else f"{t} * ({ast.unparse(b.left)})")  # type: ignore[attr-defined]
         for (t, _), (sign, b) in zip(pairs, bodies, strict=True)
     ]
     return f"({_joined(terms)}) / ({dens.pop()})"
@@ -85,7 +85,8 @@ def names_in(formula: str) -> set[str]:
     return {word for word in words_in(formula) if not word[0].isdigit()}
 
 
-def _is_one(node: ast.expr) -> bool:
+def is_one(node: ast.expr) -> bool:
+    """Whether a formula is the number 1."""
     return isinstance(node, ast.Constant) and node.value == 1
 
 

@@ -21,7 +21,7 @@ class Tree:
 
     def __init__(self, node: Any, keys: tuple = (), children: tuple[Tree, ...] = ()):
         self.node, self.keys, self.children = node, keys, children
-        self.size = 1 if node is LEAF else sum(c.size for c in children)
+        self.size = 1 if node is LEAF else sum([c.size for c in children])
 
     def unflatten(self, leaves: Any) -> Any:
         """The container with these leaves."""
@@ -113,6 +113,9 @@ def flatten(x: Any) -> tuple[list[Any], Tree]:
 
 
 def _flatten(x: Any, leaves: list) -> Tree:
+    if type(x) in LEAF_TYPES:
+        leaves.append(x)
+        return LEAF_TREE
     if x is None:
         return Tree(None)
     parts = _split(x)
@@ -120,7 +123,7 @@ def _flatten(x: Any, leaves: list) -> Tree:
         leaves.append(x)
         return LEAF_TREE
     node, keys, children = parts
-    return Tree(node, keys, tuple(_flatten(c, leaves) for c in children))
+    return Tree(node, keys, tuple([_flatten(c, leaves) for c in children]))
 
 
 def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:
@@ -134,6 +137,9 @@ def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:
 
 def _match(tree: Tree, x: Any, leaves: list, what: str, like: str) -> None:
     if tree.node is LEAF:
+        if type(x) in LEAF_TYPES:
+            leaves.append(x)
+            return
         if x is None or _split(x) is not None:
             raise StructureError(
                 f"{what} is {_name(x)}, but {like} has an array or number there: the two must "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from .blocks import Later, blockwise, blockwise_pull
@@ -19,6 +21,12 @@ class Shares(NamedTuple):
     reads: tuple[str, ...]
     terms: tuple[tuple[str, str], ...]
     namespace: dict[str, Any]
+
+
+@functools.cache
+def code_of(text: str) -> CodeType:
+    """The code of a function without defaults: what names of a scope mean is no part of it."""
+    return compile(text, "<written>", "exec").co_consts[0]
 
 
 def quick(text: str) -> str:
@@ -51,7 +59,10 @@ class Writer(Formulas):
             if isinstance(rule, Later):
                 rule.scope, rule.name = self.scope, key
         self.rules.clear()
-        exec(compile(text, f"<{name}>", "exec"), self.scope)
+        for piece in text.split("\ndef "):
+            code = code_of(piece if piece.startswith("def ") else f"def {piece}")
+            code = code.replace(co_filename=f"<{name}>")
+            self.scope[code.co_name] = FunctionType(code, self.scope)
 
     @property
     def quick_call(self) -> str:
@@ -234,12 +245,13 @@ class Writer(Formulas):
             forms.append(("array", [*arrays, *constants], []))
         name = f"large_{active}"
         owners = ", ".join(["uv"["xy".index(a)] for a in active])
+        is_late = " or ".join([f"{a}.size >= LATE" for a in active])
         given = ", ".join([*names, *(f"d{a}" for a in active)])
         fixed = "".join(f"{a}, " for a in constants)
         lines = [
             f"def {name}({owners}, {given}):",
             f"    L = {owners[0]}.level",
-            "    if L.later is not False:",
+            f"    if L.later is not False and ({is_late}):",
             f"        r = put_off(P, '{active}', ({owners},), ({fixed}))",
             "        if r is not None:",
             "            return r",
@@ -378,11 +390,11 @@ class Writer(Formulas):
         lines = [
             f"def pull_{active}(c, e, g, own):",
             "    if type(c) is ndarray and c.size >= LARGE:",
-            f"        return large_pull_{active}(c, e, g)",
+            f"        return large_pull_{active}(c, e, g, SPENT in own)",
             head,
         ]
         for a in active:
-            lines += [f"    s = g[i{a}]", f"    {self.added(a)}"]
+            lines += [f"    s = g[i{a}]", *(f"    {line}" for line in self.added_quickly(a))]
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 
@@ -398,10 +410,21 @@ class Writer(Formulas):
         first = term if sign == "+" else f"-({term})"
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
+    def added_quickly(self, a: str) -> list[str]:
+        """The same where no array is large: a dual takes an array quicker than it is taken."""
+        sign, term = self.share(a)
+        if not (term.startswith("c * (") and names_in(term[5:])):
+            return [self.added(a)]
+        return [
+            f"d = {quick(term[4:])}",
+            "d = d * c if type(c) is ndarray is not type(d) in DUALS else c * d",
+            f"g[i{a}] = {'d' if sign == '+' else '-d'} if s is None else s {sign} d",
+        ]
+
     def large_pull(self, active: str, head: str) -> Callable[..., Any]:
         """The pull of an entry whose cotangent is a large array."""
         name = f"large_pull_{active}"
-        lines = [f"def {name}(c, e, g):", head]
+        lines = [f"def {name}(c, e, g, over):", head]
         for a in active:
             lines += [f"    s = g[i{a}]", *self.shares_of_blocks(active, a)]
         self.execute("\n".join(lines), name)
@@ -417,6 +440,9 @@ class Writer(Formulas):
         if constants:
             forms["array"] = reads
         lines = ["    n = None"]
+        # The cotangent itself may be what another parent has got.
+        shared = any(self.share(b) == ("+", "c") for b in active[:-1])
+        over = "over" if a == active[-1] and not shared else "False"
         for form, arrays in forms.items():
             numbers = [n for n in reads if n not in arrays]
             rule = blockwise_pull(namespace, term, sign, arrays, numbers)
@@ -425,9 +451,10 @@ class Writer(Formulas):
             name = f"pull_blocks_{active}_{a}_{form}"
             self.rules[name] = rule
             scalar = [f"type({n}) is not ndarray" for n in numbers]
+            read = "".join([f"{n}, " for n in (*arrays, *numbers)])
             lines += [
                 f"    if {' and '.join(['n is None', *scalar])}:",
-                f"        n = {name}({', '.join(['c', 's', *arrays, *numbers])})",
+                f"        n = {name}(c, s, ({read}), {over})",
             ]
         return [
             *lines,
@@ -443,12 +470,6 @@ class Writer(Formulas):
         dtype = "dtype.kind == 'f'" if computed else "dtype is not OBJECT"
         array = f"(T is ndarray and {constant}.{dtype})"
         return f"T is float or T is int or T is float64 or {array}"
-
-    def complex_check(self, names: str, pad: str) -> list[str]:
-        if self.p.complex is None:
-            return []
-        test = " or ".join(f"{a}.dtype.kind == 'c'" for a in names)
-        return [f"{pad}if {test}:", f"{pad}    return P.complex({', '.join(names)})"]
 
     def aligned(self, kind: str, active: str) -> list[str]:
         """Lines that give batched operands one rank, and one above that of a constant array."""
@@ -467,10 +488,14 @@ class Writer(Formulas):
         ]
 
     def unary(self, kind: str) -> list[str]:
+        check = [
+            "    if x.dtype is not F64 and x.dtype.kind == 'c':",
+            "        return P.complex(u)",
+        ]
         return [
             "def op(u):",
-            *self.complex_check("u", "    "),
             "    x = u.primal",
+            *(check if self.p.complex is not None else []),
             "    L = u.level",
             *self.body(kind, "x", "    "),
         ]

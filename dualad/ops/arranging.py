@@ -11,19 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .indexing import scatter
+from .getitem import scatter
 from .joining import np_concatenate
 from .registry import function
-from .structure import (
-    axes_of,
-    axis_of,
-    np_broadcast_to,
-    np_copy,
-    np_moveaxis,
-    np_ravel,
-    np_reshape,
-    np_swapaxes,
-)
+from .structure import axes_of, axis_of
+from .views import np_broadcast_to, np_copy, np_moveaxis, np_ravel, np_reshape, np_swapaxes
 
 __all__ = ["np_diagonal"]
 

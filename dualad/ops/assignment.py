@@ -14,8 +14,8 @@ from ..engine.inplace import become, store, write
 from ..engine.traced import TracedArray, as_operand, objects
 from .indexing import accumulated, replaced
 from .registry import function, ufunc_method
-from .select import along_axis
 from .structure import axis_of
+from .take import along_axis
 
 __all__ = ["assign"]
 

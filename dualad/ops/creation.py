@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.traced import Buffer, TracedArray, buffer, raw, stack_objects
 from .constants import plain
 from .registry import CONSTANT, function
-from .structure import in_order
+from .views import in_order
 
 __all__ = ["holds_traced"]
 

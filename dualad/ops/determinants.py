@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Cases, Chain, Link
 from ..engine.direction import constant
 from ..engine.guard import quiet
 from ..engine.memory import LARGE, large_result
@@ -20,7 +21,7 @@ from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
 from .products import conj
 from .registry import function, kinks
-from .shared import slogdet_of
+from .shared import inverse_beside, slogdet_of
 from .solve import inverse_again, inverse_for
 
 __all__ = ["cofactors", "determinant", "slogdet"]
@@ -136,24 +137,32 @@ def _by_traces(c: Any) -> tuple:
 
 determinant = Composite(
     lambda a: np.linalg.det(a),
-    lambda t, out, a: trace_of_product(cofactors(a, out), t),
+    Chain(Link(trace_of_product, 1, lambda out, a: (cofactors(a, out),))),
     batch=lambda args, mine: determinant(args[0]),
     name="det",
 )
 
 
-def _slogdet_rule(t: Any, out: tuple, a: Any) -> tuple:
-    """d log det a = tr(a^-1 da): its real part moves the logarithm, its imaginary the phase."""
-    inverse = inverse_for(a, "np.linalg.slogdet")
-    move = trace_of_product(transposed(inverse), t)
-    if np.dtype(a.dtype).kind != "c":
-        return None, move
+def _slope(out: tuple, a: Any) -> tuple:
+    """d log det a = tr(a^-1 da)."""
+    inverse = inverse_beside(out[1], a) if type(a) is np.ndarray else None
+    inverse = inverse_for(a, "np.linalg.slogdet") if inverse is None else inverse
+    return (transposed(inverse),)
+
+
+#: The sign of a real determinant does not move.
+_real_rule = Chain(Link(trace_of_product, 1, _slope), part=1)
+
+
+def _complex_rule(t: Any, out: tuple, a: Any) -> tuple:
+    """The real part moves the logarithm, the imaginary one the phase."""
+    move = trace_of_product(*_slope(out, a), t)
     return imag(move) * (1j * out[0]), real(move)
 
 
 slogdet = Composite(
     slogdet_of,
-    _slogdet_rule,
+    Cases(lambda out, a: _complex_rule if np.dtype(a.dtype).kind == "c" else _real_rule),
     batch=lambda args, mine: slogdet(args[0]),
     name="slogdet",
 )

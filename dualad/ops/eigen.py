@@ -26,19 +26,21 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Cases, Chain, Link
 from ..engine.direction import constant, direction
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .gaps import has_ties, inverse_gaps, ties
+from .getitem import getitem
 from .hermitian import hermitian, hermitian_product
-from .indexing import FULL, getitem
+from .keys import FULL
 from .linalg import adjoint, diagonal_of, real_dtype, square
 from .products import conj
 from .registry import function
 from .shared import eigh_of
-from .spectral import spectral_move
+from .spectral import joined, spectral_move
 from .structure import sum_axes
 
 __all__ = [
@@ -130,19 +132,29 @@ def adapted(m: Any, tied: Any) -> Any:
 # --- Hermitian matrices --------------------------------------------------------------------------
 
 
-def _eigh_rule(t: Any, out: tuple, a: Any, *_: Any, lower: bool) -> tuple:
-    """dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j."""
-    w, v = out
-    both, stack = spectral_move(t, v, w, lower=lower), (FULL,) * len(w.shape[:-1])
+def _values_and_vectors(both: Any) -> tuple:
+    """The rows of a spectral move: those of complex matrices are real in the values."""
+    stack = (FULL,) * (len(both.shape) - 2)
     values = getitem(both, index=(*stack, 0, FULL))
     vectors = getitem(both, index=(*stack, slice(1, None), FULL))
-    values = real(values) if np.dtype(a.dtype).kind == "c" else values
-    if has_ties(w):
-        moved = hermitian_product(t, v, lower=lower)
-        vectors = vectors + v @ decided(adjoint(v) @ moved, ties(w))
-    return values, vectors
+    return real(values) if np.dtype(both.dtype).kind == "c" else values, vectors
 
 
+#: dw_j = v_j^H dA v_j and dv_j = (w_j - A)^+ dA v_j.
+_moves = Chain(
+    Link(spectral_move, 0, lambda out, *_: out[::-1], keywords=dict),
+    split=_values_and_vectors,
+    join=joined,
+)
+
+
+def _moves_at_ties(t: Any, out: tuple, a: Any, *args: Any, lower: bool) -> tuple:
+    (w, v), moved = out, hermitian_product(t, out[1], lower=lower)
+    values, vectors = _moves(t, out, a, *args, lower=lower)
+    return values, vectors + v @ decided(adjoint(v) @ moved, ties(w))
+
+
+_eigh_rule = Cases(lambda out, *_, lower: _moves_at_ties if has_ties(out[0]) else _moves)
 eigh = Composite(
     eigh_of,
     _eigh_rule,

@@ -17,7 +17,7 @@ import numpy as np
 from ..engine.inplace import link, store
 from ..engine.primitive import Linear
 from ..engine.traced import Spec, TracedArray
-from .indexing import index_set
+from .getitem import index_set
 from .products import array_of, conj
 from .registry import function
 from .structure import reshape, sum_axes, transpose

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.codegen import install
 from ..engine.duck import duck_under
-from ..engine.guard import ignore, restore
+from ..engine.guard import IGNORE, ignore, restore, set_state
 from ..engine.primitive import Elementwise, unit
 from ..engine.traced import FUNCTIONS, UFUNCS, raw
 from .registry import kinks
@@ -140,6 +140,22 @@ class Formula:
         finally:
             restore(token)
 
+    def called(self, primitive: Elementwise) -> Any:
+        """The primitive of this formula as other formulas call it, of plain values at once."""
+        compute = self.compute
+
+        def call(x: Any) -> Any:
+            if type(x) is not np.ndarray and type(x) is not np.float64:
+                return primitive(x)
+            token = set_state(IGNORE)
+            try:
+                return compute(x)
+            finally:
+                restore(token)
+
+        call.text = self.text  # type: ignore[attr-defined]
+        return call
+
 
 def elementwise(ufunc: Any, *partials: Any, **options: Any) -> Elementwise:
     """State the partial derivatives of a ufunc; see `Elementwise` for the options."""
@@ -205,8 +221,9 @@ sinh      = elementwise(np.sinh,      "cosh(x)")
 cosh      = elementwise(np.cosh,      "sinh(x)")
 tanh      = elementwise(np.tanh,      "tanh_slope(x)", complex=lambda x: complex_tanh(x))
 # 1 - tanh(x)**2 would cancel for large x.
-tanh_slope = elementwise(Formula("1 / square(cosh(x))"), "-2 * tanh(x) * out", name="tanh_slope")
-NAMESPACE["tanh_slope"] = tanh_slope
+TANH_SLOPE = Formula("1 / square(cosh(x))")
+tanh_slope = elementwise(TANH_SLOPE, "-2 * tanh(x) * out", name="tanh_slope")
+NAMESPACE["tanh_slope"] = TANH_SLOPE.called(tanh_slope)
 arcsinh   = elementwise(np.arcsinh,   "1 / hypot(1, x)", complex=lambda x: complex_arcsinh(x))
 arccosh   = elementwise(np.arccosh,   "1 / (sqrt(x - 1) * sqrt(x + 1))", singular=True,
                         complex=lambda x: complex_arccosh(x))

@@ -12,7 +12,7 @@ from ..engine.guard import has_nan
 from ..engine.inplace import store
 from ..engine.primitive import Composite, Linear
 from ..engine.traced import Spec, raw
-from .indexing import getitem, scatter
+from .getitem import getitem, scatter
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks
 from .structure import reshape
@@ -46,7 +46,7 @@ def _chosen(a: Any, ufunc: np.ufunc, axes: tuple, keepdims: Any) -> Any:
 
 def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
     """The hits, one along the axes to reduce, by their places in the flat array."""
-    places = np.flatnonzero(hit)
+    places = hit.reshape(-1).nonzero()[0]
     first, last, shape = axes[0], axes[-1] + 1, hit.shape
     if last - first != len(axes):
         rest = [k for k in range(hit.ndim) if k not in axes]

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Cases, Chain, Link
 from ..engine.guard import quiet
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import NotDifferentiableError, SingularPointError
-from .hermitian import folded, hermitian
+from .hermitian import folded, halved, hermitian
 from .in_place import Fold, Halve, Step, Subtract, Times, run, run_transposed
 from .linalg import adjoint, diagonal_of, half_triangle, square, transposed
+from .products import matmul
 from .registry import function
 from .shared import cholesky_of, inverse_known, inverse_of_lower
 from .triangular import by_halves
@@ -33,7 +35,7 @@ QRResult = type(np.linalg.qr(np.eye(1)))
 
 triangular_inverse = Composite(
     inverse_of_lower,
-    lambda t, out, x: -(out @ t @ out),
+    Chain(Link(matmul, 1, lambda out, x: (-out,)), Link(matmul, 0, lambda out, x: (out,))),
     reads="out",
     batch=lambda args, mine: triangular_inverse(args[0]),
     name="triangular_inverse",
@@ -46,19 +48,27 @@ triangular_inverse = Composite(
 LARGE = 64
 
 
-def _cholesky_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
-    """dL = L P(L^-1 dA L^-H), where P takes the lower triangle and half of the diagonal."""
-    if upper:
-        return adjoint(_cholesky_rule(adjoint(t), adjoint(out), a, False))
-    if a.shape[-1] >= LARGE:
-        return cholesky_tangent(t, out)
-    inverse = triangular_inverse(out)
-    return out @ folded(inverse @ (t * half_triangle(a)) @ adjoint(inverse), lower=True)
+def _upper_rule(t: Any, out: Any, a: Any, upper: bool) -> Any:
+    t, out = adjoint(t), adjoint(out)
+    return adjoint(_lower_rule(a)(t, out, a, upper=False))
 
 
+def _lower_rule(a: Any) -> Chain:
+    return _by_blocks if a.shape[-1] >= LARGE else _by_inverse
+
+
+#: dL = L P(L^-1 dA L^-H), where P takes the lower triangle and half of the diagonal.
+_by_inverse = Chain(
+    Link(halved, keywords=lambda **_: {"lower": True}),
+    Link(matmul, 1, lambda out, inverse: (inverse,)),
+    Link(matmul, 0, lambda out, inverse: (adjoint(inverse),)),
+    Link(folded, keywords=lambda **_: {"lower": True}),
+    Link(matmul, 1, lambda out, inverse: (out,)),
+    reads=lambda out, a, upper: (out, triangular_inverse(out)),
+)
 cholesky = Composite(
     lambda a, upper: np.linalg.cholesky(a, upper=True) if upper else cholesky_of(a),
-    _cholesky_rule,
+    Cases(lambda out, a, upper: _upper_rule if upper else _lower_rule(a)),
     reads="out",
     batch=lambda args, mine, upper: cholesky(args[0], upper=upper),
     name="cholesky",
@@ -186,6 +196,7 @@ cholesky_cotangent = _blocked(
     _show_cotangent,
     "cholesky_cotangent",
 )
+_by_blocks = Chain(Link(cholesky_tangent, 0, lambda out, a: (out,)))
 
 
 @function(np.linalg.cholesky)

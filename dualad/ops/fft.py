@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Linear
 from ..engine.traced import Spec
-from .indexing import getitem
+from .getitem import getitem
 from .linalg import real_dtype
 from .products import conj
 from .registry import function

@@ -115,8 +115,16 @@ def _resolvent(v: Any, w: Any, x: Any) -> Any:
 
 def used_columns(x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
     """Which columns of x are not zero; None where most are not, or values are tied."""
-    used = np.flatnonzero(x.any(axis=0))
+    used = _columns_with_entries(x)
     return used if 2 * len(used) < x.shape[1] and not has_ties(w) else None
+
+
+def _columns_with_entries(x: np.ndarray) -> np.ndarray:
+    """Which columns hold more than zeros, of whichever sign."""
+    if x.dtype != np.float64:
+        return np.flatnonzero(x.any(axis=0))
+    bits = np.bitwise_or.reduce(x.view(np.uint64), axis=0)
+    return np.flatnonzero(bits << np.uint64(1))
 
 
 def columns_of_resolvent(

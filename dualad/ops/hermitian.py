@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import copied, workspace
+from ..engine.memory import copied, zeros
 from ..engine.primitive import Linear, align
 from ..engine.traced import Spec
 from . import lapack
@@ -21,11 +21,12 @@ from .linalg import above, adjoint, clear_above, half_triangle
 __all__ = [
     "folded",
     "folded_product",
-    "half_of",
+    "halved",
     "hermitian",
     "hermitian_product",
     "show_folded_product",
     "show_hermitian_product",
+    "with_half_diagonal",
 ]
 
 
@@ -45,12 +46,19 @@ def _folded(t: Any, lower: bool) -> Any:
         return (t + adjoint(t)) * half_triangle(t, lower)
     out = copied(adjoint(t))
     out += t
-    return half_of(out, lower)
+    clear_above(out if lower else out.swapaxes(-1, -2))
+    return with_half_diagonal(out)
 
 
-def half_of(x: np.ndarray, lower: bool) -> np.ndarray:
-    """The triangle and half of the diagonal, in place of the matrix."""
-    clear_above(x if lower else x.swapaxes(-1, -2))
+def _halved(t: Any, lower: bool) -> Any:
+    half = t * half_triangle(t, lower)
+    if _is_plain(t):
+        np.copyto(half, 0, where=_other_triangle(t, lower))  # whatever it held
+    return half
+
+
+def with_half_diagonal(x: np.ndarray) -> np.ndarray:
+    """The matrix, of whose diagonal half is left."""
     _diagonal(x)[...] *= 0.5
     return x
 
@@ -85,6 +93,15 @@ def _show_folded(x: str, lower: str) -> str:
     return _twice_the_triangle(_plus_adjoint(x), lower == "True") + " / 2"
 
 
+#: One triangle of t with half of its diagonal, which is its own transpose.
+halved = Linear(
+    _halved,
+    lambda ct, t, lower: halved(ct, lower=lower),
+    batch=lambda args, mine, lower: halved(args[0], lower=lower),
+    spec=lambda t, lower: Spec(t.shape, t.dtype),
+    show=lambda t, lower: f"{_twice_the_triangle(t, lower == 'True')} / 2",
+    name="halved",
+)
 #: The Hermitian matrix of which t holds one triangle.
 hermitian = Linear(
     _hermitian,
@@ -116,9 +133,9 @@ def _hermitian_product(t: Any, x: Any, lower: bool) -> Any:
 
 def _folded_product(a: Any, b: Any, lower: bool) -> Any:
     if _is_plain(a) and _is_plain(b) and lapack.has_symmetric_products(a, b):
-        out = workspace((a.shape[0], a.shape[0]), a.dtype)
+        out = zeros((a.shape[0], a.shape[0]), a.dtype)
         lapack.add_product_and_transpose(out, a, b, lower, keep=0.0)
-        return half_of(out, lower)
+        return with_half_diagonal(out)
     return _folded(np.matmul(a, adjoint(b)), lower)
 
 

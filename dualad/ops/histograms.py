@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.primitive import Linear, Opaque
 from ..engine.traced import Spec, TracedArray, raw
 from .constants import plain
-from .indexing import batch_size, with_batch_axis
+from .getitem import batch_size, with_batch_axis
 from .products import array_of
 from .registry import function, kinks
 

@@ -1,4 +1,4 @@
-"""Joining arrays and taking them apart: concatenate, stack and block, split, and meshgrid.
+"""Joining arrays: concatenate, stack, block, and meshgrid.
 
 Two linear primitives carry them all: concatenation, whose transposes are slices, and stacking,
 whose transposes are layers.
@@ -6,7 +6,6 @@ whose transposes are layers.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,14 +16,15 @@ from ..engine.inplace import store
 from ..engine.primitive import Linear
 from ..engine.shape import BOUND
 from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
-from .indexing import getitem
+from .getitem import getitem
+from .keys import FULL
 from .registry import function
-from .structure import axis_of, np_moveaxis, np_reshape, spread
+from .structure import axis_of, spread
+from .views import np_reshape
 
 __all__ = ["arrays_of", "concat", "stack"]
 
 
-FULL = slice(None)
 #: The sequences that fast paths look at.
 SEQUENCES = (list, tuple)
 
@@ -276,49 +276,6 @@ def np_block(arrays: Any) -> Any:
     return join(arrays, levels, max(rank(arrays), levels))
 
 
-def _cuts(n: int, sections: Any, equal: bool) -> list[tuple[int, int]]:
-    if isinstance(sections, (int, np.integer)):
-        if equal and n % sections:
-            raise ValueError("array split does not result in an equal division")
-        each, extra = divmod(n, int(sections))
-        sizes = [each + 1] * extra + [each] * (int(sections) - extra)
-        ends = np.cumsum([0, *sizes]).tolist()
-    else:
-        ends = [0, *(slice(int(k)).indices(n)[1] for k in sections), n]
-    return [(a, max(a, b)) for a, b in itertools.pairwise(ends)]
-
-
-def _split(ary: Any, sections: Any, axis: int, equal: bool) -> list[Any]:
-    axis = axis_of(axis, ary.ndim)
-    lead = (slice(None),) * axis
-    return [ary[(*lead, slice(a, b))] for a, b in _cuts(ary.shape[axis], sections, equal)]
-
-
-@function(np.split)
-def np_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    return _split(ary, indices_or_sections, axis, True)
-
-
-@function(np.array_split)
-def np_array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    return _split(ary, indices_or_sections, axis, False)
-
-
-@function(np.hsplit)
-def np_hsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return _split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0, True)
-
-
-@function(np.vsplit)
-def np_vsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return _split(ary, indices_or_sections, 0, True)
-
-
-@function(np.dsplit)
-def np_dsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return _split(ary, indices_or_sections, 2, True)
-
-
 @function(np.meshgrid)
 def np_meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if indexing not in ("xy", "ij"):
@@ -332,10 +289,3 @@ def np_meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str
         shape = np.broadcast_shapes(*(p.shape for p in parts))
         parts = [np.broadcast_to(p, shape) for p in parts]
     return tuple(map(np.copy, parts)) if copy else tuple(parts)
-
-
-if hasattr(np, "unstack"):  # NumPy 2.1
-
-    @function(np.unstack)
-    def np_unstack(x: Any, /, *, axis: int = 0) -> Any:
-        return tuple(np_moveaxis(x, axis, 0))

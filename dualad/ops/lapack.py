@@ -11,15 +11,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from ..engine.memory import copied, workspace
+from ..engine.memory import F64, copied, workspace
 from .linalg import clear_above
 
 __all__ = [
     "LU",
+    "add_outer",
     "add_product_and_transpose",
     "add_square",
     "cholesky",
@@ -59,6 +61,7 @@ class _Routines:
         self.sytrd = library.scipy_dsytrd_64_
         self.stedc = library.scipy_dstedc_64_
         self.ormtr = library.scipy_dormtr_64_
+        self.ger = library.scipy_cblas_dger64_
         self.symm = library.scipy_cblas_dsymm64_
         self.syr2k = library.scipy_cblas_dsyr2k64_
         self.syrk = library.scipy_cblas_dsyrk64_
@@ -75,6 +78,8 @@ class _Routines:
         self.syr2k.argtypes, self.syr2k.restype = [flag] * 3 + [Int] * 2 + inputs, None
         self.syrk.argtypes = [flag] * 3 + [Int] * 2 + [real, pointer, Int, real, pointer, Int]
         self.syrk.restype = None
+        vectors = [pointer, Int, pointer, Int, pointer, Int]
+        self.ger.argtypes, self.ger.restype = [flag] + [Int] * 2 + [real, *vectors], None
         self.sytrd.argtypes, self.sytrd.restype = [pointer] * 10 + [length], None
         self.stedc.argtypes, self.stedc.restype = [pointer] * 11 + [length], None
         self.ormtr.argtypes, self.ormtr.restype = [pointer] * 13 + [length] * 3, None
@@ -148,6 +153,22 @@ def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
         _address(vectors), size, room, length, failed, 1, 1, 1,
     )  # fmt: skip
     return w, copied(vectors.T)
+
+
+# --- products ----------------------------------------------------------------------------------
+
+
+def add_outer(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
+    """Add x y^T to a matrix of float64, or say that it is not done."""
+    routines = _routines()
+    if routines is None or not (out.flags.c_contiguous and out.dtype == x.dtype == y.dtype == F64):
+        return False
+    if not (np.isfinite(np.vdot(x, x)) and np.isfinite(np.vdot(y, y))):
+        return False  # BLAS leaves out what is times zero
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    n, k = out.shape
+    routines.ger(BY_ROWS, n, k, 1.0, _address(x), 1, _address(y), 1, _address(out), k)
+    return True
 
 
 # --- symmetric matrices --------------------------------------------------------------------------
@@ -314,6 +335,11 @@ class LU:
         )  # fmt: skip
         return x.T
 
+    def is_definite(self) -> bool:
+        """Whether a symmetric matrix with these factors is so: U is D L^T with a positive D."""
+        exchanged = np.count_nonzero(self.pivots != np.arange(1, len(self.pivots) + 1))
+        return not exchanged and bool(self.columns.diagonal().min() > 0)
+
     def order(self) -> np.ndarray | None:
         """Which row of the matrix has come to each place; None where no rows were exchanged."""
         rows = list(range(len(self.pivots)))
@@ -324,10 +350,9 @@ class LU:
 
     def slogdet(self) -> tuple:
         """Sign and logarithm of the determinant, added up as np.linalg.slogdet does."""
-        diagonal = np.diagonal(self.columns)
+        diagonal = self.columns.diagonal()
         exchanges = np.count_nonzero(self.pivots != np.arange(1, len(diagonal) + 1))
         negative = np.count_nonzero(diagonal < 0)
-        total = 0.0
-        for log in map(math.log, np.abs(diagonal).tolist()):
-            total += log
+        sizes = (np.abs(diagonal) if negative else diagonal).tolist()
+        total = functools.reduce(operator.add, map(math.log, sizes), 0.0)
         return np.float64(-1.0 if (exchanges + negative) % 2 else 1.0), np.float64(total)

@@ -25,7 +25,7 @@ LATER = {
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",
-        "places", "polynomials", "python_functions", "quantiles", "scimath", "sets", "statistics",
+        "places", "polynomials", "python_functions", "scimath", "sets", "statistics", "quantiles",
     ),
     "numpy.fft": ("linalg", "fft"),
     UFUNCS: ("python_functions", "ufunc_methods"),

@@ -14,7 +14,8 @@ import numpy as np
 from .arranging import np_diagonal
 from .products import conj
 from .registry import function
-from .structure import axes_of, matrix_transpose, transpose
+from .structure import axes_of, transpose
+from .views import matrix_transpose
 
 __all__ = [
     "above",

@@ -18,7 +18,8 @@ from ..engine.traced import raw
 from .products import conj
 from .reduce import all_axes, finish, unreduced
 from .registry import function, kinks
-from .structure import axes_of, sum_axes, zero_wins
+from .structure import axes_of, sum_axes
+from .zero_wins import zero_wins
 
 __all__ = ["inner", "length", "radial"]
 

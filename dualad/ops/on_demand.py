@@ -26,6 +26,14 @@ SPARSE = (
     f"{ROOT}.scipy.sparse.linalg.spsolve or splu. What these do not offer has no derivative rule"
 )
 
+#: What differentiates in place of a package whose functions call the user's.
+ANALYSES = {
+    "integrate": f"; {ROOT}.sensitivity.ode integrates with derivatives by named parameters",
+    "optimize": (
+        f"; {ROOT}.sensitivity.root, minimize and fit differentiate solutions by named parameters"
+    ),
+}
+
 
 def load_special(key: Any) -> bool:
     """Load the rules of scipy.special; whoever holds one of its ufuncs has imported it."""
@@ -54,9 +62,9 @@ def scipy_remedy() -> str | None:
         return SPARSE
     return (
         f"scipy.{package} takes plain arrays only; what of SciPy differentiates is in "
-        f"{ROOT}.scipy (linalg, special, stats, signal, sparse). Put anything else into a "
-        f"function with a rule of your own (@{ROOT}.custom_jvp), or take {ROOT}.stop_gradient(x) "
-        "where the derivative is not wanted"
+        f"{ROOT}.scipy (linalg, special, stats, signal, sparse){ANALYSES.get(package, '')}. Put "
+        f"anything else into a function with a rule of your own (@{ROOT}.custom_jvp), or take "
+        f"{ROOT}.stop_gradient(x) where the derivative is not wanted"
     )
 
 

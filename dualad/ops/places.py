@@ -14,6 +14,7 @@ from ..errors import LostDerivativeError
 from .constants import into
 from .registry import PREDICATE, function
 from .structure import axes_of, axis_of
+from .take import flat_if_none
 
 __all__ = ["of_many_sizes"]
 
@@ -59,15 +60,11 @@ def np_argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     return into(out, _extreme("argmin", a, axis, keepdims))
 
 
-def _flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
-    return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
-
-
 @function(np.argsort, result=PREDICATE)
 def np_argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
-    a, axis = _flat_if_none(a, axis)
+    a, axis = flat_if_none(a, axis)
     return along["argsort"](a, axis=axis, kind="stable" if stable else kind)
 
 
@@ -75,7 +72,7 @@ def np_argsort(
 def np_argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
-    a, axis = _flat_if_none(a, axis)
+    a, axis = flat_if_none(a, axis)
     return along["argpartition"](a, axis=axis, kth=kth, kind=kind)
 
 

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Chain, Link
 from ..engine.codegen import mixed
+from ..engine.contractions import install, of_two
+from ..engine.cutting import add_products
 from ..engine.inplace import augmented, store
 from ..engine.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.primitive import Composite, Linear, align
@@ -47,7 +50,7 @@ def _transposed(x: Any) -> Any:
 
 def _adjoint(x: Any) -> Any:
     """The conjugate transpose over the last two axes."""
-    return conj(_transposed(x))
+    return conj(x.swapaxes(-1, -2) if type(x) is np.ndarray else _transposed(x))
 
 
 def _column(x: Any) -> Any:
@@ -64,6 +67,8 @@ def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 def _left(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of a in a @ b; the engine sums it down where a was broadcast."""
+    if _are_small(ct, b) and len(a.shape) == 2:
+        return ct @ b.T if b.ndim == 2 else ct[:, None] * b
     if b.ndim == 1:
         return (ct if a.ndim == 1 else _column(ct)) * conj(b)
     if a.ndim == 1:
@@ -86,6 +91,8 @@ def _of_columns(a: Any, b: Any) -> Any:
 
 def _right(ct: Any, a: Any, b: Any) -> Any:
     """The cotangent of b in a @ b."""
+    if _are_small(ct, a) and len(b.shape) <= 2 == a.ndim:
+        return a.T @ ct
     if a.ndim == 1:
         return ct * conj(a) if b.ndim == 1 else _column(conj(a)) * _row(ct)
     if b.ndim <= 2 < a.ndim:
@@ -94,10 +101,22 @@ def _right(ct: Any, a: Any, b: Any) -> Any:
     return _product(_adjoint(a), ct)
 
 
+def _are_small(ct: Any, factor: Any) -> bool:
+    """Whether a cotangent and a factor are plain, real, and not large: the common case."""
+    return (
+        type(ct) is np.ndarray is type(factor)
+        and ct.dtype is F64 is factor.dtype
+        and ct.size < LARGE > factor.size
+        and ct.ndim <= 2 >= factor.ndim
+    )
+
+
 def _product(a: Any, b: Any) -> Any:
     """a @ b in reverse."""
-    out = _quickly(a, b) if type(a) is np.ndarray is type(b) else None
-    return matmul(a, b) if out is None else out
+    if not (type(a) is np.ndarray is type(b)):
+        return matmul(a, b)
+    out = _quickly(a, b)
+    return large_product(a, b) if out is None else out
 
 
 def _quickly(a: Any, b: Any) -> Any:
@@ -130,6 +149,28 @@ def _for_blas(x: np.ndarray) -> np.ndarray:
     return x if 8 in x.strides[-2:] else copied(x)
 
 
+def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
+    """Add the cotangent of a or b: an outer product, or products of stacks of small matrices."""
+    other = a if k else b
+    if into.size < LARGE or not (type(ct) is np.ndarray is type(other)):
+        return False
+    if into.ndim == 2:
+        return _add_outer(into, a, ct) if k else _add_outer(into, ct, b)
+    if not (ct.ndim == other.ndim == into.ndim) or len(a.shape) != len(b.shape):
+        return False
+    left, right = (_adjoint(a), ct) if k else (ct, _adjoint(b))
+    return add_products(into, _for_blas(left), _for_blas(right))
+
+
+def _add_outer(into: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
+    """Add the outer product of a column, or vector, and a row."""
+    from .lapack import add_outer
+
+    if (x.size, y.size) != into.shape:
+        return False
+    return add_outer(into, x.reshape(-1), y.reshape(-1))
+
+
 def _common(a: Any, b: Any) -> Any:
     return a.dtype if a.dtype == b.dtype else np.result_type(a.dtype, b.dtype)
 
@@ -146,7 +187,7 @@ def _matmul_spec(a: Any, b: Any) -> Spec:
 
 
 #: From so many multiplications on a product is looked at before it is made.
-MANY = 2**17
+MANY = 1 << 20
 
 
 def _rows_times(rows: Any, b: Any) -> Any:
@@ -201,6 +242,7 @@ matmul = Linear(
     spec=_matmul_spec,
     show=lambda a, b: f"{a} @ {b}",
     quick=_quickly,
+    add_share=_add_share,
     name="matmul",
 )
 
@@ -211,18 +253,6 @@ def np_matmul(a: Any, b: Any) -> Any:
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:  # Python numbers have none
         raise ValueError("matmul: an operand has no axis, use * for scalars")
     return gram(a) if _is_gram(a, b) else matmul(a, b)
-
-
-#: From so many multiplications on the product of a matrix with its transpose is looked for.
-MANY = 1 << 20
-
-gram = Composite(
-    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
-    lambda t, out, a: plus_transpose(matmul(t, _transposed(a))),
-    reads="args",
-    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
-    name="gram",
-)
 
 
 def _plus_transpose(x: Any) -> Any:
@@ -242,6 +272,14 @@ plus_transpose = Linear(
     name="plus_transpose",
 )
 
+gram = Composite(
+    lambda a: large_product(a, np.swapaxes(a, -1, -2)),
+    Chain(Link(matmul, 0, lambda out, a: (_transposed(a),)), Link(plus_transpose)),
+    reads="args",
+    batch=lambda args, mine: matmul(args[0], _transposed(args[0])),
+    name="gram",
+)
+
 
 def _is_gram(a: Any, b: Any) -> bool:
     """Whether b is the transpose of a large matrix a: its tangent takes one product, not two."""
@@ -256,6 +294,12 @@ def _is_transpose(a: Any, b: Any) -> bool:
     return base is a and getattr(read, "func", None) is transpose
 
 
+def product(a: Any, b: Any) -> Any:
+    """The matrix product of what has axes."""
+    quick = of_two(matmul, np.matmul, a, b)
+    return matmul(a, b) if quick is None else quick
+
+
 def _operator(self: Any, other: Any) -> Any:
     return np_matmul(self, other) if type(other) is type(self) else mixed(np_matmul, self, other)
 
@@ -266,6 +310,7 @@ for _name, _method in {
     "__imatmul__": lambda self, other: augmented(np_matmul, self, other),
 }.items():
     setattr(TracedArray, _name, _method)
+install(np.matmul, matmul, "__matmul__", _operator)
 
 
 @function(np.linalg.matmul)
@@ -350,7 +395,7 @@ def np_dot(a: Any, b: Any, out: Any = None) -> Any:
     if a.ndim == 0 or b.ndim == 0:
         result = a * b
     elif b.ndim <= 2:
-        result = matmul(a, b)
+        result = product(a, b)
     else:
         result = np_tensordot(a, b, (-1, -2))
     return result if out is None else store(out, result)
@@ -362,13 +407,13 @@ def np_inner(a: Any, b: Any, /) -> Any:
     a, b = array_of(a), array_of(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
-    return matmul(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
+    return product(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
 
 
 @function(np.vdot)
 def np_vdot(a: Any, b: Any, /) -> Any:
     """The sum of conj(a) * b over all entries."""
-    return matmul(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
+    return product(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
 
 
 @function(np.linalg.multi_dot)

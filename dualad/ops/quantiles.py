@@ -14,6 +14,7 @@ from ..engine.inplace import store
 from ..engine.primitive import Opaque
 from ..engine.traced import TracedArray, as_operand, raw
 from .registry import function, kinks
+from .statistics import weights_beside
 from .structure import axes_of
 
 __all__: list[str] = []
@@ -147,7 +148,7 @@ def _quantile(
     if weights is None:
         result = _at_quantiles(rows, rows.shape[-1], np.ravel(q), method, weak)
     else:
-        result = _weighted(rows, a, weights, axis, q, kept)
+        result = _weighted(rows, a, weights, axis, q)
     result = _where_any(np.any(np.isnan(rows), -1), result)
     return _finish(result, rows.shape[:-1], q, kept, keepdims, out)
 
@@ -162,7 +163,7 @@ def _nanquantile(
     if weights is None:
         result = _at_quantiles(rows, n, np.ravel(q), method, weak)
     else:
-        result = _weighted(rows, a, weights, axis, q, kept)
+        result = _weighted(rows, a, weights, axis, q)
     result = _where_any(n[..., 0] == 0, result)
     return _finish(result, rows.shape[:-1], q, kept, keepdims, out)
 
@@ -170,21 +171,11 @@ def _nanquantile(
 # --- weights -------------------------------------------------------------------------------------
 
 
-def _weighted(rows: Any, a: Any, weights: Any, axis: Any, q: Any, kept: tuple) -> Any:
+def _weighted(rows: Any, a: Any, weights: Any, axis: Any, q: Any) -> Any:
     """The entries at which the sum of weights reaches a share q; NaN have no weight."""
     w = as_operand(weights)
     w = w if isinstance(w, TracedArray) else np.asarray(w)
-    if w.shape != a.shape:
-        if axis is None:
-            raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        axes = axes_of(axis, a.ndim)
-        if w.shape != tuple(a.shape[k] for k in axes):
-            raise ValueError(
-                "Shape of weights must be consistent with shape of a along specified axis."
-            )
-        order = tuple(np.argsort(axes).tolist())
-        whole = tuple(n if k == 1 else 1 for n, k in zip(a.shape, kept, strict=True))
-        w = np.broadcast_to(np.reshape(np.transpose(w, order), whole), a.shape)
+    w = np.broadcast_to(weights_beside(w, a, axis), a.shape)
     if np.any(raw(w) < 0):
         raise ValueError("Weights must be non-negative.")
     places = weighted_places(rows, _rows(w, axis)[0], np.ravel(q))

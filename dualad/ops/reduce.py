@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.contractions import summed
 from ..engine.guard import quiet
 from ..engine.inplace import store
 from ..engine.primitive import Composite
@@ -114,15 +115,18 @@ def np_sum(
     """The sum is linear."""
     if dtype is not None or where is not True:
         a = prepared(a, dtype, where, 0)
-    axes = all_axes(axis, a.ndim)
-    total = sum_axes(a, axes=axes)
+    axes = None if axis is None else all_axes(axis, a.ndim)
+    total = summed(a, axes)
+    if total is None:
+        axes = EVERY[a.ndim] if axes is None else axes
+        total = sum_axes(a, axes=axes)
     if dtype is not None and total.dtype != dtype:  # of few bits NumPy's own sum has more
         total = total.astype(dtype)
     if initial is not None and given(initial):
         total = total + initial
     if keepdims is False and out is None:
         return total
-    return finish(total, a, axes, keepdims, out)
+    return finish(total, a, EVERY[a.ndim] if axes is None else axes, keepdims, out)
 
 
 @function(np.mean)

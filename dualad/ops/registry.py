@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..engine.rules import Table
 from ..engine.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
@@ -14,7 +14,6 @@ __all__ = [
     "KINKS",
     "PREDICATE",
     "RESULTS",
-    "Kink",
     "function",
     "kinks",
     "ufunc",
@@ -67,21 +66,8 @@ def ufunc_method(u: Any, method: str) -> Callable[[F], F]:
     return register
 
 
-class Kink(NamedTuple):
-    """Which slope holds where the derivative of a function is not unique or not finite.
-
-    function, point and slope are NumPy expressions: the function of x, or of x and y, and for each
-    of them the number or list that is its point and its slope.
-    """
-
-    function: str
-    point: str
-    slope: str
-    because: str
-    section: str
-
-
-#: All conventions, as the formula files state them beside their rules, and the file of each.
+#: All conventions, as the formula files state them beside their rules, and the file of each:
+#: function, point, slope, reason and section, by which `dualad.conventions` shows them.
 KINKS = Table()
 
 
@@ -89,4 +75,4 @@ def kinks(*rows: tuple[str, str, str, str], section: str = "kinks") -> None:
     """State conventions: rows of function, point, slope, and the reason."""
     file = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
     for row in rows:
-        KINKS[Kink(*row, section)] = file
+        KINKS[*row, section] = file

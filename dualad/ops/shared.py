@@ -23,11 +23,12 @@ from ..engine.memory import large_copy
 from . import lapack
 from .lapack import LU
 from .linalg import above
-from .triangular import by_halves, fill, inverse_by_factors, square_of_lower
+from .triangular import by_halves, fill, inverse_by_factors, inverse_of_definite, square_of_lower
 
 __all__ = [
     "cholesky_of",
     "eigh_of",
+    "inverse_beside",
     "inverse_known",
     "inverse_of",
     "inverse_of_lower",
@@ -40,20 +41,46 @@ __all__ = [
 LEAST = 64
 #: From this many rows on an inverse by products of blocks takes less time than LAPACK's.
 MANY = 192
+#: From this many rows on that of a positive definite matrix takes less time by a root of it.
+DEFINITE = 96
+
+every = np.logical_and.reduce
 
 
 # --- what is known -------------------------------------------------------------------------------
 
 
 class _Known:
-    """What is known of a matrix as it was: its factors, its inverse."""
+    """What is known of a matrix as it was: its factors, its inverse.
 
-    __slots__ = ("inverse", "likeness", "lu")
+    As it was is a copy, which no write to the matrix reaches, and where that lies. A product with
+    a vector would cost less to keep and to compare, but hides what is changed in an entry that is
+    tiny beside others of its row, where the determinant may hang on it.
+    """
 
-    def __init__(self, likeness: tuple):
-        self.likeness = likeness
+    __slots__ = ("copy", "inverse", "log_det", "lu", "place", "strides")
+
+    def __init__(self, a: np.ndarray):
+        self.copy, self.strides, self.place = large_copy(a), a.strides, _place(a)
         self.lu: LU | None = None
         self.inverse: np.ndarray | None = None
+        #: the value that `slogdet_of` gave
+        self.log_det: np.float64 | None = None
+
+    def inverse_of(self, a: np.ndarray, is_transposed: bool = False) -> np.ndarray:
+        """The inverse of a, of which it is known, or of whose transpose."""
+        if self.inverse is None:
+            self.inverse = _inverse(a.T if is_transposed else a, self.lu)
+            self.inverse.flags.writeable = False
+        return self.inverse.T if is_transposed else self.inverse
+
+    def is_of(self, a: np.ndarray) -> bool:
+        """Whether it is known of a, where the memory is the same."""
+        return a.strides == self.strides and bool(every(np.equal(a, self.copy), axis=None))
+
+
+def _place(a: np.ndarray) -> tuple:
+    return a.__array_interface__["data"], a.shape, a.dtype
 
 
 class _Memory(threading.local):
@@ -80,14 +107,13 @@ def _is_large(a: Any) -> bool:
 
 
 def _record(a: np.ndarray) -> _Known:
-    """What is known of this matrix from now on; it is not remembered where it holds a NaN."""
+    """What is known of this matrix from now on; one that holds a NaN is never like it."""
     found, is_transposed = _recall(a)
     if found is not None and not is_transposed:
         return found
-    record = _Known(_likeness(a))
-    if np.isfinite(a).all():
-        known = [record]
-        _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
+    record = _Known(a)
+    known = [record]
+    _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
     return record
 
 
@@ -102,10 +128,11 @@ def _recall(a: np.ndarray) -> tuple[_Known | None, bool]:
     """What is known of a or of its transpose, and of which."""
     if _memory.owner() is _owner(a) and _memory.known:
         (known,) = _memory.known
-        if _is_like(a, known.likeness):
-            return known, False
-        if _is_like(a.T, known.likeness):
-            return known, True
+        if known.place == _place(a):
+            if known.is_of(a):
+                return known, False
+            if known.is_of(a.T):
+                return known, True
     return None, False
 
 
@@ -116,22 +143,6 @@ def inverse_known(a: np.ndarray) -> np.ndarray | None:
     known, is_transposed = _recall(a)
     inverse = None if known is None else known.inverse
     return inverse.T if is_transposed and inverse is not None else inverse
-
-
-def _likeness(a: np.ndarray) -> tuple:
-    """A copy of a matrix, which no write to it reaches, and where it lies.
-
-    A product with a vector would cost less to keep and to compare, but hides what is changed in
-    an entry that is tiny beside others of its row, where the determinant may hang on it.
-    """
-    return large_copy(a), a.__array_interface__["data"], a.strides, a.dtype
-
-
-def _is_like(a: np.ndarray, likeness: tuple) -> bool:
-    copy, *where = likeness
-    if where != [a.__array_interface__["data"], a.strides, a.dtype]:
-        return False
-    return bool((a == copy).all())
 
 
 # --- inverses ------------------------------------------------------------------------------------
@@ -150,25 +161,38 @@ def inverse_of(a: Any) -> Any:
     if not _is_large(a):
         return np.linalg.inv(a)
     known, is_transposed = _recall(a)
-    known = _record(a) if known is None else known
-    if known.inverse is None:
-        known.inverse = _inverse(a.T if is_transposed else a, known.lu)
-        known.inverse.flags.writeable = False
-    return known.inverse.T if is_transposed else known.inverse
+    return _record(a).inverse_of(a) if known is None else known.inverse_of(a, is_transposed)
+
+
+def inverse_beside(log_det: Any, a: np.ndarray) -> np.ndarray | None:
+    """The inverse of a, whose factors gave this very value of `slogdet_of`; None if others did.
+
+    That value belongs to a as it was then, which is what a rule is given: nothing is compared.
+    """
+    for known in tuple(_memory.known):
+        if known.log_det is log_det is not None:
+            return known.inverse_of(a)
+    return None
 
 
 def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
     if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
     if lu is not None:
+        if len(a) >= DEFINITE and lu.is_definite() and _is_symmetric(a):
+            return inverse_of_definite(lu.columns)
         return lu.inverse() if len(a) < MANY else inverse_by_factors(lu.columns, lu.order())
     inverse = _by_cholesky(a)
     return np.linalg.inv(a) if inverse is None else inverse
 
 
+def _is_symmetric(a: np.ndarray) -> bool:
+    return bool(a[0, -1] == a[-1, 0] and every(np.equal(a, a.T), axis=None))
+
+
 def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
     """The inverse of a symmetric positive definite matrix, in half of the time; else None."""
-    if a[0, -1] != a[-1, 0] or not np.array_equal(a, a.T):
+    if not _is_symmetric(a):
         return None
     try:
         factor = np.linalg.cholesky(a)
@@ -211,8 +235,11 @@ def eigh_of(a: Any, lower: bool) -> tuple:
 
 def slogdet_of(a: Any) -> tuple:
     """np.linalg.slogdet(a), of which the factors are remembered."""
-    lu = _factors(a) if _is_large(a) else None
-    return tuple(np.linalg.slogdet(a)) if lu is None else lu.slogdet()
+    record = _factors(a) if _is_large(a) else None
+    if record is None or record.lu is None:
+        return tuple(np.linalg.slogdet(a))
+    sign, record.log_det = record.lu.slogdet()
+    return sign, record.log_det
 
 
 def _fits(a: np.ndarray, b: Any) -> bool:
@@ -223,13 +250,14 @@ def _fits(a: np.ndarray, b: Any) -> bool:
     )  # fmt: skip
 
 
-def _factors(a: np.ndarray) -> LU | None:
+def _factors(a: np.ndarray) -> _Known | None:
+    """What is known of a, its factors among it where it has some."""
     if a.dtype != np.float64:
         return None
     record = _record(a)
     if record.lu is None:
         record.lu = LU.of(a)
-    return record.lu
+    return record
 
 
 # --- systems -------------------------------------------------------------------------------------
@@ -239,13 +267,15 @@ def solve_by(a: Any, b: Any) -> Any:
     """np.linalg.solve(a, b) to the last few bits, with what is known of a."""
     if not (_is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
         return np.linalg.solve(a, b)
-    with quiet():
-        x = _by_substitution(a, b) if _fits(a, b) else None
+    is_double = _fits(a, b)
+    if is_double:
+        x = _by_substitution(a, b)
         if x is not None:
             return x
         known, is_transposed = _recall(a)
-        if known is not None and known.lu is not None and _fits(a, b):
+        if known is not None and known.lu is not None:
             return known.lu.solve(b, is_transposed)
+    with quiet():
         inverse = inverse_known(a)
         inverse = _of_triangle(a) if inverse is None else inverse
         x = None if inverse is None else _refined(a, inverse, b)

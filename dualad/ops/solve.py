@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.chain import Chain, Link
 from ..engine.primitive import Composite, Linear, align
 from ..engine.traced import Spec, raw
 from ..errors import SingularPointError
@@ -36,6 +37,10 @@ def _solve_spec(a: Any, b: Any) -> Spec:
     return Spec((*stack, *b.shape[-2:]), np.result_type(a.dtype, b.dtype))
 
 
+#: dx = a^-1 (-da x), of which the last operation is defined below.
+_in_matrix = Chain()
+
+
 def _solver(impl: Any, name: str) -> Linear:
     """The solution of linear systems as a primitive; its rules solve with what they share."""
 
@@ -54,7 +59,7 @@ def _solver(impl: Any, name: str) -> Linear:
         impl,
         None,
         lambda ct, a, b: solve_again(adjoint(a), ct),
-        rules=(lambda t, out, a, b: solve_again(a, matmul(t, -out)), None),
+        rules=(_in_matrix, None),
         batch=batch,
         spec=_solve_spec,
         show=lambda a, b: f"np.linalg.solve({a}, {b})",
@@ -67,7 +72,7 @@ def _inverter(impl: Any, name: str) -> Composite:
     """The inverse of each matrix as a primitive."""
     primitive = Composite(
         impl,
-        lambda t, out, a: -(out @ t @ out),
+        Chain(Link(matmul, 1, lambda out, a: (-out,)), Link(matmul, 0, lambda out, a: (out,))),
         reads="out",
         batch=lambda args, mine: primitive(args[0]),
         name=name,
@@ -80,6 +85,10 @@ inverse = _inverter(lambda a: np.linalg.inv(a), "inv")
 # What rules solve and invert again; the values of a function itself are NumPy's to the last bit.
 solve_again = _solver(solve_by, "solve_again")
 inverse_again = _inverter(inverse_of, "inverse_again")
+_in_matrix.links = (
+    Link(matmul, 0, lambda out, a, b: (-out,)),
+    Link(solve_again, 1, lambda out, a, b: (a,)),
+)
 
 
 def inverse_for(a: Any, what: str) -> Any:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import workspace
+from ..engine.memory import workspace, zeros
 from ..engine.primitive import Linear, align
+from ..engine.shape import zeros_like
 from ..engine.traced import Spec
 from . import lapack
 from .gaps import (
@@ -28,14 +29,18 @@ from .gaps import (
 )
 from .hermitian import (
     folded_product,
-    half_of,
     hermitian_product,
     show_folded_product,
     show_hermitian_product,
+    with_half_diagonal,
 )
 from .products import conj
 
-__all__ = ["spectral_move"]
+__all__ = ["joined", "spectral_move"]
+
+
+#: No column is used.
+NONE = np.empty(0, np.intp)
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -51,16 +56,36 @@ def _move(t: Any, v: Any, w: Any, lower: bool) -> Any:
 
 
 def _cotangent(ct: Any, v: Any, w: Any, lower: bool) -> Any:
-    values, vectors = ct[..., 0, :], ct[..., 1:, :]
-    if _is_large(ct, v, w):
-        used = used_columns(vectors, w)
+    values, vectors = ct if type(ct) is tuple else (ct[..., 0, :], ct[..., 1:, :])
+    if _is_large(values, vectors, v, w):
+        used = NONE if vectors is None else used_columns(vectors, w)
         if used is not None:
             return _of_few(values, vectors, used, v, w, lower)
-    return folded_product(_before(ct, v, w), v, lower=lower)
+    moved = v * values[..., None, :]
+    moved = moved if vectors is None else moved + resolvent(v, w, vectors)
+    return folded_product(moved, v, lower=lower)
 
 
-def _is_large(ct: Any, v: Any, w: Any) -> bool:
-    return len(w.shape) == 1 and w.size >= LEAST and lapack.has_symmetric_products(ct, v)
+def _is_large(values: Any, vectors: Any, v: Any, w: Any) -> bool:
+    """Whether it is one large real matrix; cotangents of vectors that are None are zero."""
+    return (
+        len(w.shape) == 1 and w.size >= LEAST and lapack.has_symmetric_products(v)
+        and values.dtype == v.dtype
+        and (vectors is None or (vectors.ndim == 2 and vectors.dtype == v.dtype))
+    )  # fmt: skip
+
+
+def joined(cotangents: list, out: tuple) -> Any:
+    """The cotangent of a move from those of values and vectors; None is zero.
+
+    Those of arrays are only put together, not into one array.
+    """
+    values, vectors = cotangents
+    values = zeros_like(out[0]) if values is None else values
+    if all(type(x) is np.ndarray for x in (values, *out)):
+        if vectors is None or type(vectors) is np.ndarray:
+            return values, vectors
+    return _stacked(values, zeros_like(out[1]) if vectors is None else vectors)
 
 
 def _of_few(
@@ -68,11 +93,11 @@ def _of_few(
     lower: bool,
 ) -> np.ndarray:  # fmt: skip
     """One triangle of 2 V diag(c) V^T, by the root of c, and of what few eigenvectors add."""
-    out = workspace(v.shape, v.dtype)
+    out = zeros(v.shape, v.dtype)
     keep = 0.0
     scaled = np.multiply(v, np.sqrt(np.abs(values)), out=workspace(v.shape, v.dtype))
     falls = values < 0
-    for times, mine in ((2.0, ~falls), (-2.0, falls)):
+    for times, mine in ((2.0, (values != 0) & ~falls), (-2.0, falls)):
         if mine.any():
             part = scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
             lapack.add_square(out, part, lower, times, keep)
@@ -80,8 +105,8 @@ def _of_few(
     if used.size:
         few = np.ascontiguousarray(v[:, used])
         moves = columns_of_resolvent(v, w, vectors, used)
-        lapack.add_product_and_transpose(out, moves, few, lower)
-    return half_of(out, lower)
+        lapack.add_product_and_transpose(out, moves, few, lower, keep)
+    return with_half_diagonal(out)
 
 
 # --- the primitives ------------------------------------------------------------------------------

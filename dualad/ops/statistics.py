@@ -19,7 +19,7 @@ from .reduce import all_axes, finish, given, kept, np_mean, np_sum, number_of, w
 from .registry import function, kinks
 from .structure import axes_of
 
-__all__ = ["deviation", "variance"]
+__all__ = ["deviation", "variance", "weights_beside"]
 
 
 # --- variance and standard deviation -------------------------------------------------------------
@@ -132,7 +132,7 @@ def average(
         result = np.mean(a, axis=axis, keepdims=keepdims)
         total = result.dtype.type(a.size / result.size)
     else:
-        w = _weights(array_of(weights), a, axis)
+        w = weights_beside(array_of(weights), a, axis)
         dtype = np.result_type(a.dtype, w.dtype, *([np.float64] if a.dtype.kind in "iub" else []))
         total = np.sum(w, axis=axis, dtype=dtype, keepdims=keepdims)
         if np.any(raw(total) == 0):
@@ -141,7 +141,7 @@ def average(
     return (result, np.broadcast_to(total, result.shape)) if returned else result
 
 
-def _weights(w: Any, a: Any, axis: Any) -> Any:
+def weights_beside(w: Any, a: Any, axis: Any) -> Any:
     """The weights, so shaped that they broadcast against the array."""
     if w.shape == a.shape:
         return w

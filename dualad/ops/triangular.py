@@ -11,11 +11,11 @@ import itertools
 
 import numpy as np
 
-from ..engine.memory import copied, workspace, zeros
+from ..engine.memory import F64, copied, workspace, zeros
 from . import lapack
 from .linalg import above, clear_above
 
-__all__ = ["by_halves", "fill", "inverse_by_factors", "square_of_lower"]
+__all__ = ["by_halves", "fill", "inverse_by_factors", "inverse_of_definite", "square_of_lower"]
 
 #: Up to this many rows a triangular matrix is inverted as any other.
 SMALL = 16
@@ -111,6 +111,22 @@ def inverse_by_factors(factors: np.ndarray, order: np.ndarray | None) -> np.ndar
     return out.T
 
 
+def inverse_of_definite(factors: np.ndarray) -> np.ndarray:
+    """The inverse of a symmetric matrix L U, U = D L^T with a positive D, of factors as above.
+
+    Its Cholesky factor is L sqrt(D), which is the transpose of U with each column scaled. LAPACK's
+    of NumPy is needed.
+    """
+    x, n = workspace(factors.shape, F64), len(factors)
+    scale, cuts = 1 / np.sqrt(np.diagonal(factors)), _cuts(n, MEDIUM)
+    for start, stop in itertools.pairwise(cuts):
+        np.multiply(factors[start:stop, :stop], scale[:stop], out=x[start:stop, :stop])
+        clear_above(x[start:stop, start:stop])
+        x[start:stop, stop:] = 0
+    _invert(x)
+    return square_of_lower(x)
+
+
 def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
     """The inverse of what is above a diagonal of ones."""
     lower = np.where(above(len(x)).T, x.T, np.eye(len(x)))
@@ -119,13 +135,10 @@ def _inverse_of_unit(x: np.ndarray) -> np.ndarray:
 
 
 def square_of_lower(x: np.ndarray) -> np.ndarray:
-    """x^T x of a lower triangular matrix, without the products of its block of zeros."""
-    h = x.shape[0] // 2
-    first, corner, last = x[:h, :h], x[h:, :h], x[h:, h:]
+    """x^T x of a lower triangular matrix, without most of the products with its zeros."""
     out = workspace(x.shape, x.dtype)
-    np.matmul(first.T, first, out=out[:h, :h])
-    out[:h, :h] += corner.T @ corner
-    np.matmul(last.T, corner, out=out[h:, :h])
-    out[:h, h:] = out[h:, :h].T
-    np.matmul(last.T, last, out=out[h:, h:])
-    return out
+    for start, stop in itertools.pairwise(_cuts(len(x), MEDIUM)):
+        rows = out[start:stop, :stop]
+        np.matmul(x[start:, start:stop].T, x[start:, :stop], out=rows)
+        out[:start, start:stop] = rows[:, :start].T
+    return out.T

@@ -54,31 +54,29 @@ from ..ops.matrices.functions import (
     tanhm,
     tanm,
 )
+from ..ops.matrices.general_spectra import eig, eigvals
+from ..ops.matrices.hermitian_spectra import (
+    eig_banded,
+    eigh,
+    eigh_tridiagonal,
+    eigvals_banded,
+    eigvalsh,
+    eigvalsh_tridiagonal,
+)
 from ..ops.matrices.lu import ldl, lu, lu_factor, lu_solve
 from ..ops.matrices.orthogonal import (
-    hessenberg,
     null_space,
     orth,
     orthogonal_procrustes,
     polar,
     qr,
     rq,
-    schur,
     subspace_angles,
     svd,
     svdvals,
 )
 from ..ops.matrices.predicates import bandwidth, ishermitian, issymmetric
-from ..ops.matrices.spectra import (
-    eig,
-    eig_banded,
-    eigh,
-    eigh_tridiagonal,
-    eigvals,
-    eigvals_banded,
-    eigvalsh,
-    eigvalsh_tridiagonal,
-)
+from ..ops.matrices.schur import hessenberg, schur
 from ..ops.matrices.systems import det, inv, lstsq, norm, pinv, pinvh, solve
 from ..ops.matrices.toeplitz import matmul_toeplitz, solve_circulant, solve_toeplitz
 from ..ops.matrices.triangular import cho_factor, cho_solve, cholesky, solve_triangular

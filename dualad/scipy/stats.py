@@ -16,7 +16,8 @@ from typing import Any
 
 import scipy.stats as _original
 
-from ..ops.distributions.multivariate import dirichlet, multivariate_normal
+from ..ops.distributions.dirichlet import dirichlet
+from ..ops.distributions.multivariate_normal import multivariate_normal
 from ..ops.distributions.table import beta, chi2, expon, gamma, lognorm, norm, poisson, t, uniform
 from ..ops.dropin import attribute as _attribute
 

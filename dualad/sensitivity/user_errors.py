@@ -10,9 +10,28 @@ from ..errors import LostDerivativeError
 __all__ = ["failure", "own_line", "sentence"]
 
 
-def failure(name: str, f: Any, error: BaseException) -> str:
-    """An exception of a function of the user's, with the line of its code."""
-    return f"{name}{own_line(f, error)}: {sentence(error)}"
+def failure(name: str, f: Any, error: BaseException, called: str = "") -> str:
+    """An exception of a function of the user's, with the line of its code.
+
+    called: the arguments that it is given, which is said where it seems to expect others.
+    """
+    place = own_line(f, error)
+    return f"{name}{place}: {sentence(error)}{_expected(place, error, called)}"
+
+
+#: What Python and NumPy say where an array or a number is taken for something else.
+MISTAKEN = (
+    "'numpy.ndarray' object has no",
+    "only integers, slices",
+    "object is not subscriptable",
+)
+
+
+def _expected(place: str, error: BaseException, called: str) -> str:
+    other_arguments = isinstance(error, TypeError) and not place
+    if called and (other_arguments or any(text in str(error) for text in MISTAKEN)):
+        return f"; it is called with {called}"
+    return ""
 
 
 def own_line(model: Any, error: BaseException) -> str:

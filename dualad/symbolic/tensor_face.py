@@ -12,17 +12,10 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..tensor.operations import (
-    ALONG,
-    FLOATING,
-    KEEPING,
-    PAIRS,
-    REDUCTIONS,
-    TESTING,
-    Operations,
-)
+from ..tensor.operations import Operations
 from ..tensor.operators import OPERATORS
 from ..tensor.selection import ValuesAndIndices
+from ..tensor.tables import ALONG, FLOATING, KEEPING, PAIRS, REDUCTIONS, TESTING
 from . import arrays  # noqa: F401  (NumPy's functions on symbolic arrays)
 from .value import FUNCTIONS, Symbolic, symbolic
 

@@ -1,4 +1,4 @@
-"""The operations of a tensor under PyTorch's names: mostly tables of NumPy functions."""
+"""The operations of a tensor under PyTorch's names: by formula, and those of the tables."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .face import operand, shape_checked, unwrap, wrap
 from .operators import install_operators
 from .promotion import floating, promoted
 from .selection import Selection
+from .tables import ALIASES, ALONG, COPYING, FLOATING, KEEPING, PAIRS, REDUCTIONS, TESTING
 from .writing import as_it_was, in_place
 
 __all__ = ["Operations"]
@@ -189,47 +190,7 @@ class Operations(Selection, Dtypes):
         return bool(np.array_equal(unwrap(self), operand(other)))
 
 
-# --- entry by entry --------------------------------------------------------------------------
-
-#: Functions of one entry; those of the first table give floats for integers too.
-FLOATING = {
-    "exp": np.exp, "expm1": np.expm1, "exp2": np.exp2, "log": np.log, "log1p": np.log1p,
-    "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
-    "acosh": np.arccosh, "atanh": np.arctanh, "arcsin": np.arcsin, "arccos": np.arccos,
-    "arctan": np.arctan, "arcsinh": np.arcsinh, "arccosh": np.arccosh, "arctanh": np.arctanh,
-    "sinc": np.sinc, "deg2rad": np.deg2rad, "rad2deg": np.rad2deg,
-}  # fmt: skip
-KEEPING = {
-    "abs": np.abs, "absolute": np.abs, "neg": np.negative, "negative": np.negative,
-    "sign": np.sign, "sgn": np.sign, "square": np.square,
-    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "fix": np.trunc,
-    "angle": np.angle, "nan_to_num": np.nan_to_num, "bitwise_not": np.invert,
-    "logical_not": np.logical_not,
-}  # fmt: skip
-#: Functions whose argument may be written to afterwards, as in PyTorch, which saves their result.
-#: Their slope at the argument is exact where that from the result is rounded, so that is copied.
-COPYING = frozenset({"tanh", "expm1", "reciprocal"})
-TESTING = {"isnan": np.isnan, "isfinite": np.isfinite, "isinf": np.isinf, "signbit": np.signbit}
-PAIRS = {
-    "maximum": np.maximum, "minimum": np.minimum, "fmax": np.fmax, "fmin": np.fmin,
-    "atan2": np.arctan2, "arctan2": np.arctan2, "hypot": np.hypot, "fmod": np.fmod,
-    "logaddexp": np.logaddexp, "logaddexp2": np.logaddexp2, "copysign": np.copysign,
-    "heaviside": np.heaviside, "nextafter": np.nextafter, "isclose": np.isclose,
-    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
-    "matmul": np.matmul, "mm": np.matmul, "mv": np.matmul, "bmm": np.matmul, "dot": np.dot,
-    "inner": np.inner, "outer": np.outer, "kron": np.kron, "vdot": np.vdot,
-}  # fmt: skip
-
-# --- along dimensions ------------------------------------------------------------------------
-
-REDUCTIONS = {
-    "sum": np.sum, "mean": np.mean, "prod": np.prod, "amax": np.max, "amin": np.min,
-    "nansum": np.nansum, "nanmean": np.nanmean, "argmax": np.argmax, "argmin": np.argmin,
-    "all": np.all, "any": np.any, "count_nonzero": np.count_nonzero,
-}  # fmt: skip
-ALONG = {"cumsum": np.cumsum, "cumprod": np.cumprod, "diff": np.diff}
+# --- by table --------------------------------------------------------------------------------
 
 
 def _entrywise(function: Callable[..., Any], prepare: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -296,11 +257,6 @@ for _name in (
     "masked_scatter", "tril", "triu", "conj_physical",
 ):  # fmt: skip
     setattr(Operations, f"{_name}_", in_place(getattr(Operations, _name), f"{_name}_"))
-#: Other names of the same methods.
-ALIASES = {
-    "subtract": "sub", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge",
-    "not_equal": "ne",
-}  # fmt: skip
 for _name, _method in ALIASES.items():
     for _end in ("", "_"):
         setattr(Operations, _name + _end, getattr(Operations, _method + _end))

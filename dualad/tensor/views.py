@@ -15,43 +15,12 @@ from ..engine.traced import buffer, raw
 from ..engine.visible import is_functional
 from ..errors import NotDifferentiableError, ShapeError
 from ..ops.indexing import replaced
-from .face import State, deep, operand, shape_checked, unwrap, wrap
+from .face import State, shape_checked, unwrap, wrap
+from .keys import at_entries, index_key, is_basic
 from .layout import share_strides, stays_a_view
 from .view import Put, Read, UnrecordedView, View, is_recorded, node_of
 
-__all__ = ["Views", "index_key", "is_basic"]
-
-
-def index_key(key: Any) -> Any:
-    """A key with tensors as plain indices."""
-    return deep(_index, key)
-
-
-def _index(k: Any) -> Any:
-    k = operand(k)
-    if isinstance(k, np.ndarray) and k.ndim == 0 and k.dtype.kind in "iub":
-        return k.item()
-    return k
-
-
-def is_basic(key: Any) -> bool:
-    """Whether a key selects a view: it holds no arrays, lists or booleans."""
-    items = key if isinstance(key, tuple) else (key,)
-    return all(
-        k is None or k is Ellipsis or isinstance(k, slice)
-        or (isinstance(k, (int, np.integer)) and not isinstance(k, bool))
-        for k in items
-    )  # fmt: skip
-
-
-def at_entries(key: Any) -> Callable[[Any], Any]:
-    """Read a basic key; with an ellipsis one entry of an array is a view of it, not a scalar."""
-    items = key if isinstance(key, tuple) else (key,)
-    items = items if any(k is Ellipsis for k in items) else (*items, Ellipsis)
-    return lambda v: v[items]
-
-
-# --- the methods -----------------------------------------------------------------------------
+__all__ = ["Views"]
 
 
 def sizes(given: tuple) -> tuple[int, ...]:

@@ -18,13 +18,14 @@ from ..engine.storage import bump, copy_into, partly_overlap, version
 from ..engine.traced import Buffer, TracedArray, buffer, raw
 from ..engine.visible import is_functional, levels_of, rejoined
 from ..errors import LevelError, ShapeError
-from ..ops.indexing import index_set, replaced
+from ..ops.getitem import index_set
+from ..ops.indexing import replaced
 from ..ops.structure import cast
 from .draws import generator
 from .face import State, operand, shape_checked, unwrap, wrap
+from .keys import index_key, is_basic
 from .layout import keep_strides
 from .view import node_of
-from .views import index_key, is_basic
 
 __all__ = ["Writing", "as_it_was", "in_place"]
 

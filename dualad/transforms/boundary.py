@@ -18,14 +18,17 @@ from ..engine.duck import Duck, duck_under
 from ..engine.postponed import settle
 from ..engine.recorded import Recorded
 from ..engine.shape import fit
+from ..engine.storage import owner
 from ..engine.traced import Buffer, TracedArray, as_value, frozen
 from ..engine.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
 from ..errors import NotDifferentiableError, ShapeError
 
-__all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "tangents_for"]
+__all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "separated", "tangents_for"]
 
 
 F64 = np.dtype(np.float64)
+#: The function itself, without the question whether an argument handles it.
+may_share_memory = getattr(np.may_share_memory, "__wrapped__", np.may_share_memory)
 LEAF_TYPES.update((Batched, BatchedDual, Dual, Recorded))
 
 
@@ -34,12 +37,25 @@ def face_of(x: Any) -> Any:
     return None if isinstance(x, TracedArray) else getattr(x, "__dualad_face__", None)
 
 
+class Phrase:
+    """Words for an error, which are put together when there is one."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: Any):
+        self.parts = parts
+
+    def __str__(self) -> str:
+        return "".join([p.describe() if isinstance(p, Tree) else str(p) for p in self.parts])
+
+
 class Input:
     """One differentiable leaf of an argument: its engine value, and how to give it back."""
 
     __slots__ = ("face", "kind", "name", "value")
 
-    def __init__(self, x: Any, name: str):
+    def __init__(self, x: Any, name: Any):
+        """name: what errors call it, as a string or a `Phrase`."""
         self.name = name
         if type(x) is np.ndarray and x.dtype is F64:  # what most are
             self.face, self.value = None, x
@@ -82,7 +98,7 @@ def restore(value: Any, kind: type = np.ndarray, face: Any = None) -> Any:
     """A plain result as the caller's kind: a float for a float, a Tensor for a Tensor."""
     if face is not None:
         return face.wrap(value)
-    if kind is np.float64 and type(value) is np.float64:
+    if kind is type(value) and (kind is np.ndarray or kind is np.float64):  # what most are
         return value
     if isinstance(value, Buffer):
         value = value.primal
@@ -104,9 +120,26 @@ def own(value: Any, given: Sequence[Any]) -> Any:
     if not value.flags.writeable:
         return value.copy("K")
     for g in given:
-        if type(g) is not np.float64 and np.may_share_memory(value, g):
+        if isinstance(g, np.ndarray) and may_share_memory(value, g):
             return value.copy("K")
     return value
+
+
+def separated(results: list[Any]) -> list[Any]:
+    """The same results, so that who writes to one of them changes no other one."""
+    if len(results) < 2:
+        return results
+    known: dict[int, list[np.ndarray]] = {}
+    out = []
+    for value in results:
+        if type(value) is np.ndarray:
+            others = known.setdefault(id(owner(value)), [])
+            if any(may_share_memory(value, other) for other in others):
+                value = value.copy("K")
+            else:
+                others.append(value)
+        out.append(value)
+    return out
 
 
 def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], list[Tree]]:
@@ -120,10 +153,8 @@ def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], l
             continue
         leaves, tree = flatten(arg)
         many = not (len(leaves) == 1 and leaves[0] is arg)
-        inputs += [
-            Input(x, f"{name}, leaf {k} of {tree.describe()}" if many else name)
-            for k, x in enumerate(leaves)
-        ]
+        for k, x in enumerate(leaves):
+            inputs.append(Input(x, Phrase(name, ", leaf ", k, " of ", tree) if many else name))
         trees.append(tree)
     return inputs, trees
 
@@ -177,10 +208,10 @@ def tangents_for(
     leaves: list[Any] = []
     for k, (tree, tangent) in enumerate(zip(trees, given, strict=True)):
         leaves += flatten_like(tree, tangent, f"{what} {k}", f"primal {k}")
-    return [match(t, i, f"{what} of {i.name}") for t, i in zip(leaves, inputs, strict=True)]
+    return [match(t, i, Phrase(what, " of ", i.name)) for t, i in zip(leaves, inputs, strict=True)]
 
 
-def match(t: Any, like: Any, what: str) -> Any:
+def match(t: Any, like: Any, what: Any) -> Any:
     """A tangent or cotangent as an engine value of the shape and dtype of `like`."""
     if type(t) is np.ndarray and t.dtype is F64 and type(like) is Input:
         if type(like.value) is np.ndarray and like.value.dtype is F64:  # what most are

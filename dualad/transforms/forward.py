@@ -18,7 +18,7 @@ from ..engine.postponed import Postponed, settle
 from ..engine.traced import settled
 from ..engine.tree import flatten
 from ..errors import ArgumentError
-from .boundary import inputs_of, outputs_of, own, rebuild, restore, tangents_for
+from .boundary import inputs_of, outputs_of, own, rebuild, restore, separated, tangents_for
 from .plain import plain_duals, value_and_tangent
 
 __all__ = ["basis", "jvp", "push", "push_many", "pushed", "split_columns"]
@@ -76,9 +76,10 @@ def jvp(
         pairs = [push(level, v, strict) for v in out]
         aux = strip(level, aux)
     primal_leaves, tangent_leaves = [], []
-    for (p, t), face in zip(pairs, faces, strict=True):
+    moved = separated([own(t, moves) for _, t in pairs])
+    for (p, _), t, face in zip(pairs, moved, faces, strict=True):
         primal_leaves.append(restore(p, type(p), face))
-        tangent_leaves.append(restore(own(t, moves), type(t), face))
+        tangent_leaves.append(restore(t, type(t), face))
     primal, tangent = tree.unflatten(primal_leaves), tree.unflatten(tangent_leaves)
     return (primal, tangent, aux) if has_aux else (primal, tangent)
 

@@ -1,9 +1,9 @@
-"""Jacobians and Hessians: all tangents, or all cotangents, in one pass along a batch axis."""
+"""Jacobians: all tangents, or all cotangents, in one pass along a batch axis."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from ..engine.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore
-from .forward import arguments, basis, jvp, push_many, pushed, split_columns
+from .forward import basis, push_many, pushed, split_columns
 from .plain import moved_vectors
-from .reverse import Gradient, Recording, _Differentiator, fixing, grad, selected
+from .reverse import Recording, _Differentiator, fixing, selected
 
-__all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
+__all__ = ["jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
 
 
 class _Jacobian(_Differentiator):
@@ -346,38 +346,3 @@ def value_and_jacobian(
     return ValueAndJacobian(
         f, argnums, has_aux, mode=mode, chunk_size=chunk_size, holomorphic=holomorphic
     )
-
-
-def hessian(
-    f: Callable[..., Any],
-    argnums: Any = 0,
-    has_aux: bool = False,
-    *,
-    chunk_size: int | None = None,
-    holomorphic: bool = False,
-) -> ForwardJacobian:
-    """The Hessian, forward over reverse. For a scalar f of shape (n,) it gives (n, n).
-
-    >>> import numpy as np, dualad
-    >>> dualad.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
-    array([[4., 2.],
-           [2., 0.]])
-    """
-    inner = jacrev(f, argnums, has_aux, holomorphic=holomorphic)
-    return jacfwd(inner, argnums, has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
-
-
-def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The Hessian of a scalar function times a vector, forward over reverse, at about 6 times f.
-
-    Returns the product in the structure of the primals: one entry for one primal, else a tuple.
-
-    >>> import numpy as np, dualad
-    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
-    >>> dualad.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
-    array([4., 2.])
-    """
-    primals = arguments(primals, "primals")
-    if len(primals) == 1:
-        return jvp(Gradient(f), primals, tangents)[1]
-    return jvp(grad(f, tuple(range(len(primals)))), primals, tangents)[1]

@@ -18,8 +18,10 @@ from ..engine.dual import Dual, make_dual
 from ..engine.level import Level
 from ..engine.recorded import Recorded
 from ..engine.traced import frozen, raw
+from ..engine.tree import Tree, flatten
 
 __all__ = [
+    "PlainLeaves",
     "is_number",
     "moved_vectors",
     "plain_duals",
@@ -46,6 +48,30 @@ def plain_value(x: Any) -> Any:
     if kind is Dual and is_plain(x.primal):  # of which this is a copy, as below
         return make_dual(x.level, x.primal, x.tangent)
     return frozen(x) if kind in TRACED and is_plain(raw(x)) else None
+
+
+class PlainLeaves:
+    """The leaves of arguments: their types, their values, the structure of each argument."""
+
+    __slots__ = ("trees", "types", "values")
+
+    def __init__(self, trees: list[Tree], types: list[type], values: list[Any]):
+        self.trees, self.types, self.values = trees, types, values
+
+    @classmethod
+    def of(cls, args: Sequence[Any]) -> PlainLeaves | None:
+        """The leaves of these; None where one is not plain or traced float64, or there is none."""
+        trees, types, values = [], [], []
+        for arg in args:
+            leaves, tree = flatten(arg)
+            trees.append(tree)
+            for x in leaves:
+                value = plain_value(x)
+                if value is None:
+                    return None
+                types.append(type(x))
+                values.append(value)
+        return cls(trees, types, values) if values else None
 
 
 def is_number(value: Any) -> bool:

@@ -20,10 +20,20 @@ from ..engine.tape import pull_custom, push_tape, sweep
 from ..engine.traced import Spec, spec_of
 from ..engine.tree import LEAF_TREE, flatten, flatten_like
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
-from .boundary import Input, inputs_of, match, outputs_of, own, rebuild, restore, tangents_for
+from .boundary import (
+    Input,
+    inputs_of,
+    match,
+    outputs_of,
+    own,
+    rebuild,
+    restore,
+    separated,
+    tangents_for,
+)
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
 from .lasting import Deferred, apart
-from .plain import is_number, plain_value
+from .plain import PlainLeaves, is_number, plain_value
 
 __all__ = [
     "Gradient",
@@ -38,7 +48,8 @@ __all__ = [
 ]
 
 ONE = np.float64(1.0)
-ARGUMENT = ("argument 0",)
+#: All of n arguments, by number, where there are few.
+EVERY = {n: tuple(range(n)) for n in range(8)}
 
 
 #: How often a linearized function is applied by its tape, before its program is written.
@@ -86,10 +97,12 @@ class Recording:
             i.value = d.settle(self.tape, len(self.inputs))
 
     @classmethod
-    def of_one(cls, f: Callable[..., Any], arg: Any, name: str, tape: list) -> Recording:
-        """What f of one argument has recorded on a tape, apart from its result."""
+    def of_plain(
+        cls, f: Callable[..., Any], args: Sequence[Any], nums: Sequence[int], tape: list
+    ) -> Recording:
+        """What f of the arguments numbered nums has recorded on a tape, apart from its result."""
         run = cls.__new__(cls)
-        run._begin(f, (arg,), (name,), False)
+        run._begin(f, args, names_of(nums), False)
         run.tape, run.deferred = tape, []
         return run
 
@@ -146,10 +159,11 @@ class Recording:
             shares = sweep(self.tape, len(self.inputs), seeds, free, large=self.large)
         except DirectionNeededError:
             shares = self.by_forward_mode(cotangents)
-        return [
-            i.restore(zero_like(i) if s is None else own(s, cotangents))
+        shares = [
+            zero_like(i) if s is None else own(s, cotangents)
             for i, s in zip(self.inputs, shares, strict=True)
         ]
+        return [i.restore(s) for i, s in zip(self.inputs, separated(shares), strict=True)]
 
     def push(self, tangents: Sequence[Any]) -> list[Any]:
         """One tangent per output leaf, by running the function again in forward mode."""
@@ -305,7 +319,7 @@ class Linearized(Compilable):
         moves = tangents_for(run.inputs, run.trees, tangents, "tangent")
         run.check()
         try:
-            out = [own(t, moves) for t in self._push(moves)]
+            out = separated([own(t, moves) for t in self._push(moves)])
         except DirectionNeededError:
             out = run.push(moves)
         return run.out_tree.unflatten(
@@ -406,7 +420,7 @@ def fixing(
     f: Callable[..., Any], args: tuple, nums: tuple[int, ...], kwargs: dict
 ) -> Callable[..., Any]:
     """f as a function of the arguments numbered nums alone."""
-    if nums == (0,) and len(args) == 1 and not kwargs:
+    if not kwargs and nums == EVERY.get(len(args)):
         return f
 
     def call(*moving: Any) -> Any:
@@ -416,6 +430,11 @@ def fixing(
         return f(*full, **kwargs)
 
     return call
+
+
+def names_of(nums: Sequence[int]) -> list[str]:
+    """What errors call the arguments of these numbers."""
+    return [f"argument {k}" for k in nums]
 
 
 class ValueAndGradient(_Differentiator):
@@ -434,40 +453,66 @@ class ValueAndGradient(_Differentiator):
         if type(self.argnums) is int and not self.has_aux:
             x = plain_value(args[nums[0]])
             if x is not None:
-                return self._plain(f, args[nums[0]], x, nums[0])
-        run = Recording(
-            "grad",
-            f,
-            [args[k] for k in nums],
-            ARGUMENT if nums == (0,) else [f"argument {k}" for k in nums],
-            self.has_aux,
-        )
-        if not run.inputs:
-            raise ArgumentError(
-                f"there is nothing to differentiate: argument {self.argnums} of grad holds no "
-                "array or number"
-            )
-        parts = rebuild(run.trees, run.pull([one(run)], free=True))
+                return self._by_one(f, args[nums[0]], x, nums)
+        given = [args[k] for k in nums]
+        plain = None if self.has_aux else PlainLeaves.of(given)
+        if plain is not None:
+            value, parts, aux = self._by_many(f, given, plain, nums)
+        else:
+            run = Recording("grad", f, given, names_of(nums), self.has_aux)
+            if not run.inputs:
+                raise ArgumentError(
+                    f"there is nothing to differentiate: argument {self.argnums} of grad holds no "
+                    "array or number"
+                )
+            parts = rebuild(run.trees, run.pull([one(run)], free=True))
+            value, aux = run.primal(), run.aux
         gradient = tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
-        return run.primal(), gradient, run.aux
+        return value, gradient, aux
 
-    def _plain(self, f: Callable[..., Any], arg: Any, x: Any, k: int) -> tuple[Any, Any, None]:
-        """The same by argument k, which is float64 and has the value x; None for no value."""
+    def _by_one(
+        self, f: Callable[..., Any], arg: Any, x: Any, nums: Sequence[int]
+    ) -> tuple[Any, Any, None]:
+        """The same by one argument, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
             y = f(recorded(level, x, 0))
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
-                run = Recording.of_one(f, arg, f"argument {k}", tape)
+                run = Recording.of_plain(f, (arg,), nums, tape)
                 run._end(level, y)
                 return run.primal(), run.pull([one(run)], free=True)[0], None
             large = level.pool is not None
         try:
             (ct,) = sweep(tape, 1, [(y.tangent, ONE)], free=True, large=large)
         except DirectionNeededError:
-            run = Recording.of_one(f, arg, f"argument {k}", tape)
-            (ct,) = run.by_forward_mode([ONE])
+            (ct,) = Recording.of_plain(f, (arg,), nums, tape).by_forward_mode([ONE])
         value = restore(y.primal, np.float64) if self.gives_value else None
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
+
+    def _by_many(
+        self, f: Callable[..., Any], given: Sequence[Any], plain: PlainLeaves, nums: Sequence[int]
+    ) -> tuple[Any, list[Any], None]:
+        """The same by several arguments, or leaves of them: a list of gradients."""
+        values = plain.values
+        with recording(), Level("grad") as level:
+            tape = level.tape = list(map(spec_of, map(value_of, values)))
+            leaves = [recorded(level, x, k) for k, x in enumerate(values)]
+            y = f(*rebuild(plain.trees, leaves))
+            if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
+                run = Recording.of_plain(f, given, nums, tape)
+                run._end(level, y)
+                return run.primal(), rebuild(run.trees, run.pull([one(run)], free=True)), None
+            large = level.pool is not None
+        try:
+            shares = sweep(tape, len(values), [(y.tangent, ONE)], free=True, large=large)
+        except DirectionNeededError:
+            shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+        parts = []
+        for x, ct in zip(values, shares, strict=True):
+            parts.append(np.zeros(x.shape) if ct is None else own(ct, ()))
+        parts = [restore(p, t) for p, t in zip(separated(parts), plain.types, strict=True)]
+        value = restore(y.primal, np.float64) if self.gives_value else None
+        return value, rebuild(plain.trees, parts), None
 
 
 class Gradient(ValueAndGradient):

@@ -95,6 +95,7 @@ CALLS: dict[str, list[Call]] = {
     "diagonal_of_product": in_both((2, 2), (2, 2)),
     "hermitian":   [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
     "folded":      [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
+    "halved":      [*in_both((2, 2), lower=True), of_shapes((2, 2), lower=False)],
     "hermitian_product": [
         *in_both((2, 2), (2, 1), lower=True), of_shapes((2, 2), (2, 1), lower=False),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .builtin import Rules
+from .rule_proofs import Rules
 
 __all__ = ["page"]
 

@@ -16,7 +16,8 @@ from .case import Case
 from .numerical import check
 from .points import draw_points
 from .problem import argument_names, is_function_class, shape_of
-from .report import RIGHT, WRONG, Report, joined
+from .report import Report, joined
+from .verdicts import RIGHT, WRONG
 
 __all__ = ["Outcome", "Wish", "verify_case"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine import codegen, interpreted
+from dualad.engine import codegen, interpreted, writer
 from dualad.engine.batched import batched
 from dualad.engine.batched_dual import make_batched_dual
 from dualad.engine.dual import Dual, make_dual
@@ -67,10 +67,15 @@ def lifted_to(kind, level, lanes, k, x):
         return make_dual(level, x, tangents(x))
     if kind == "BatchedDual":
         level.lanes = lanes
-        return make_batched_dual(level, x, tangents(x, (2,)))
+        return make_batched_dual(level, x, np.asarray(tangents(x, (2,)), order="F"))
     if kind == "Recorded":
         return recorded(level, x, k)
     return batched(level, np.stack([x, x]), 2)
+
+
+def by_columns(a):
+    """Whether an array lies in memory by columns, and not by rows."""
+    return a.flags.f_contiguous and not a.flags.c_contiguous
 
 
 def flat(x):
@@ -83,7 +88,8 @@ def flat(x):
     if isinstance(x, (np.ndarray, np.generic)) and np.asarray(x).dtype.kind in "fc":
         a = np.asarray(x)
         long = a.dtype.char in "gG"  # whose bytes are partly padding
-        return [type(x).__name__, a.dtype.name, a.shape, repr(a.tolist()) if long else a.tobytes()]
+        entries = repr(a.tolist()) if long else a.tobytes()
+        return [type(x).__name__, a.dtype.name, a.shape, by_columns(a), entries]
     return [repr(x)]
 
 
@@ -195,6 +201,7 @@ def unused(name):
         codegen._first.pop((kind, primitive), None)
         codegen._generated.pop((kind, primitive), None)
     codegen.rewire(None)
+    interpreted.FirstCalls.waiting = 0
     return primitive
 
 
@@ -231,7 +238,7 @@ def test_a_written_operator_takes_over_after_some_calls(kind):
 def test_calls_that_go_on_to_another_primitive_count_too(f):
     for name in ("power", "polynomial_power", "multiply", "square"):
         unused(name)
-    for _ in range(interpreted.FEW + 5):
+    for _ in range(interpreted.FEW + 3 * interpreted.SPREAD):
         assert dualad.jvp(f, (1.0,), (1.0,))[1] == 2.0
     called = [p for (kind, p) in codegen._in_use if kind == "Dual"]
     assert called and all(is_written(p, "Dual") for p in called)
@@ -249,6 +256,37 @@ def test_a_written_ufunc_takes_over_and_one_tape_holds_entries_of_both():
     assert ct == pytest.approx(n * np.cos(0.3), rel=1e-13)
     assert all(table[np.sin] == codegen.fast(sin, table.kind) for table in codegen._tables)
     assert is_written(sin, "Recorded") and not is_written(sin, "Dual")
+
+
+def test_what_begins_together_is_not_written_together():
+    """One call is not held up by all operations of a program, and each takes its turn."""
+    names = ("sin", "cos", "exp", "tanh", "arctan", "sinh")
+    primitives = [unused(name) for name in names]
+
+    def f(x):
+        return np.sin(x) + np.cos(x) + np.exp(x) + np.tanh(x) + np.arctan(x) + np.sinh(x)
+
+    exact = np.cos(0.3) - np.sin(0.3) + np.exp(0.3) + np.cosh(0.3) ** -2 + 1 / 1.09 + np.cosh(0.3)
+    written = []
+    for _ in range(interpreted.FEW + len(names) * interpreted.SPREAD):
+        assert dualad.grad(f)(0.3) == pytest.approx(exact, rel=1e-14)
+        written.append(sum(is_written(p, "Recorded") for p in primitives))
+    assert written[interpreted.FEW - 1] == 0 and written[-1] == len(names)
+    assert np.diff(written).max() == 1
+
+
+def test_what_is_the_same_text_is_compiled_once():
+    """Two operations share code where only the meaning of its names differs."""
+    sin, cos = (codegen.generated(unused(name), "Recorded")[0] for name in ("sin", "cos"))
+    assert sin.__code__.co_code == cos.__code__.co_code
+    assert sin.__globals__ is not cos.__globals__
+    assert sin.__code__.co_filename == "<Recorded sin>"
+    assert cos.__code__.co_filename == "<Recorded cos>"
+    writer.code_of.cache_clear()
+    for name, compiled in (("sinh", 2), ("cosh", 3)):  # the operation, and a pull each
+        codegen.generated(unused(name), "Recorded")
+        assert writer.code_of.cache_info().misses == compiled
+    assert dualad.grad(np.sinh)(0.5) == np.cosh(0.5)
 
 
 def test_what_a_caller_holds_goes_on_to_the_written_function():

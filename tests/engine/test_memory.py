@@ -1,6 +1,7 @@
 """The memory of large arrays: who gets it when, and that nobody sees it who should not."""
 
 import gc
+import platform
 import subprocess
 import sys
 import warnings
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.blocks import aligned_block, scratch
+from dualad.engine.cutting import aligned_block, scratch
 from dualad.engine.memory import (
     LARGE,
     LIMIT,
@@ -288,3 +289,29 @@ def test_memory_begins_where_a_line_of_the_cache_does():
     """On such memory the loops of NumPy take two thirds of the time."""
     for array in (POOL.lend((LARGE + 3,)), POOL.lend((5, LARGE)), *scratch(3, aligned_block(5))):
         assert array.__array_interface__["data"][0] % 64 == 0
+
+
+MIDDLE_SIZED = """
+import resource
+import numpy as np, dualad
+
+def f(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+def calls(n, times):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(times):
+        dualad.hvp(f, (np.linspace(0.5, 1.5, n),), (np.ones(n),))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+for n in (2, 100, 10_000):
+    calls(n, 150)
+print(calls(10_000, 20))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is about that allocator")
+def test_arrays_of_middle_size_are_not_given_back_between_calls():
+    """Their pages would be faulted in again at each call: some 300 of them here."""
+    run = subprocess.run([sys.executable, "-c", MIDDLE_SIZED], capture_output=True, text=True)
+    assert int(run.stdout) < 20 * 30, run.stderr

@@ -5,7 +5,7 @@ import pytest
 
 from dualad.engine.memory import POOL
 from dualad.ops import lapack
-from dualad.ops.hermitian import folded, folded_product, hermitian, hermitian_product
+from dualad.ops.hermitian import folded, folded_product, halved, hermitian, hermitian_product
 
 RNG = np.random.default_rng(32)
 
@@ -94,3 +94,13 @@ def test_a_product_does_not_read_the_other_triangle(lower, library):
     other = np.triu(other, 1) if lower else np.tril(other, -1)
     found = hermitian_product(t + other, x, lower=lower)
     assert np.array_equal(found, hermitian_product(t, x, lower=lower))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_triangle_with_half_of_its_diagonal_does_not_read_the_other_one(lower):
+    a = RNG.normal(size=(2, 4, 4))
+    half = (np.tril if lower else np.triu)(a) - np.eye(4) * a / 2
+    np.testing.assert_array_equal(halved(a, lower=lower), half)
+    other = (np.triu if lower else np.tril)(np.full((4, 4), np.inf), 1 if lower else -1)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(halved(a + other, lower=lower), half)

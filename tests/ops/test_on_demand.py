@@ -68,3 +68,15 @@ def test_a_conversion_in_the_users_own_function_has_the_usual_remedy():
 
     with pytest.raises(LostDerivativeError, match=r"use np\.stack"):
         dualad.grad(slope)(0.3)
+
+
+def test_integrators_and_solvers_name_the_analysis_that_differentiates():
+    integrate, optimize = (
+        pytest.importorskip("scipy.integrate"),
+        pytest.importorskip("scipy.optimize"),
+    )
+    with pytest.raises(LostDerivativeError, match=r"scipy\.integrate.*dualad\.sensitivity\.ode"):
+        dualad.grad(lambda k: integrate.trapezoid(integrate.solve_ivp(
+            lambda t, y: -k * y, (0.0, 1.0), [1.0]).y[0]))(2.0)  # fmt: skip
+    with pytest.raises(LostDerivativeError, match=r"scipy\.optimize.*dualad\.sensitivity\.root"):
+        dualad.grad(lambda k: optimize.newton(lambda x: x * x - k, np.array([1.0, k])))(2.0)

@@ -6,7 +6,9 @@ from agreement import same
 from every_mode import close, complex_, multilinear, real, without_values
 
 import dualad
+from dualad.ops import lapack
 
+RNG = np.random.default_rng(23)
 KINDS = {"real": (real, real), "complex": (complex_, complex_), "mixed": (real, complex_)}
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -309,3 +311,59 @@ def test_stacks_whose_matrices_are_not_in_order_are_multiplied_by_blas(monkeypat
     )
     assert len(seen) >= 2
     assert all(8 in m.strides[-2:] for pair in seen for m in pair)
+
+
+# --- outer products that are added ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_rows", [False, True], ids=["columns", "rows"])
+@pytest.mark.parametrize("axes", [1, 2])
+def test_outer_products_are_added_to_the_cotangent_of_a_large_matrix(axes, by_rows, monkeypatch):
+    """Of w^T W^3 x, which is the sum of the outer products of what is before and behind each W."""
+    n = 190
+    a, x, w = (RNG.normal(size=s) / n**0.5 for s in ((n, n), (n,), (n,)))
+    added, add = [], lapack.add_outer
+    monkeypatch.setattr(lapack, "add_outer", lambda *args: added.append(add(*args)) or added[-1])
+
+    def f(a):
+        h = x if axes == 1 else (x[None, :] if by_rows else x[:, None])
+        for _ in range(3):
+            h = h @ a if by_rows else a @ h
+        return np.sum(h * (w if axes == 1 else w.reshape(np.shape(h))))
+
+    m = a.T if by_rows else a
+    behind = [x, m @ x, m @ m @ x]
+    before = [w @ m @ m, w @ m, w]
+    expected = sum(np.outer(p, q) for p, q in zip(before, behind, strict=True))
+    found = dualad.grad(f)(a)
+    expected = expected.T if by_rows else expected
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-15)
+    assert lapack._routines() is None or added == [True, True]
+
+
+def test_an_outer_product_is_not_added_to_what_others_hold_or_what_is_not_double():
+    n = 190
+    x, a = RNG.normal(size=n), RNG.normal(size=(n, n))
+    kept = np.ones((n, n))
+    _, pull = dualad.vjp(lambda a: (a @ x, a), a)
+    (share,) = pull((x, kept))
+    np.testing.assert_allclose(share, np.outer(x, x) + 1, rtol=1e-13)
+    assert np.array_equal(kept, np.ones((n, n)))
+    single = a.astype(np.float32)
+    twice = dualad.grad(lambda a: np.sum(a @ x.astype(np.float32) + a @ np.ones(n, np.float32)))
+    assert twice(single).dtype == np.float32
+    np.testing.assert_allclose(twice(single), np.broadcast_to(x + 1, (n, n)), rtol=1e-4)
+    columns = dualad.grad(lambda a: np.sum((a @ x + a @ x)[::-1] + 0 * a.T.copy()[:, 0]))(a.T)
+    np.testing.assert_allclose(columns, np.broadcast_to(2 * x, (n, n)), rtol=1e-12)
+
+
+def test_zero_times_infinity_is_what_it_is_without_the_sum():
+    n = 190
+    x = np.ones(n)
+    x[3] = np.inf
+    w = np.ones(n)
+    w[5] = 0.0
+    with np.errstate(invalid="ignore"):
+        once = dualad.vjp(lambda a: a @ x, np.zeros((n, n)))[1](w)[0]
+        twice = dualad.vjp(lambda a: a @ np.ones(n) + a @ x, np.zeros((n, n)))[1](w)[0]
+    assert np.array_equal(np.isnan(once), np.isnan(twice))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dualad
+from dualad.engine.memory import POOL
 from dualad.ops import lapack, shared
 from dualad.ops.products import gram
 from dualad.ops.triangular import inverse_by_factors
@@ -96,6 +97,14 @@ def test_another_view_of_the_same_memory_is_another_matrix(view):
     shared.inverse_of(a)
     expected = np.linalg.inv(view(a))
     assert error(shared.inverse_of(view(a)), expected) < 1e-13
+
+
+def test_a_part_of_a_matrix_that_begins_where_it_does_is_another_matrix():
+    a = matrix(N + 6)
+    log_det = lambda x: np.linalg.slogdet(x)[1]
+    for x in (a[:N, :N], a, a[:N, :N]):
+        gradient = dualad.grad(log_det)(x)
+        np.testing.assert_allclose(gradient, np.linalg.inv(x).T, rtol=1e-10, atol=1e-12)
 
 
 def test_a_matrix_that_was_written_to_is_another_matrix():
@@ -325,6 +334,34 @@ def test_an_inverse_by_factors_whether_or_not_rows_were_exchanged(n):
             residual = np.max(np.abs(left @ right - np.eye(n)))
             sizes = np.max(np.abs(a)) * np.max(np.abs(numpys))
             assert residual < 1e-15 * n * max(sizes, 1)
+
+
+@pytest.mark.parametrize("n", [shared.DEFINITE, 131, 200])
+def test_the_inverse_of_a_positive_definite_matrix_is_made_by_a_root_of_it(n, monkeypatch):
+    if lapack._routines() is None:
+        pytest.skip("needs factors")
+    monkeypatch.setattr(shared, "inverse_by_factors", None)
+    monkeypatch.setattr(lapack.LU, "inverse", None)
+    dominant = covariance(n) + 2 * np.eye(n)
+    for s in (dominant, 1e-200 * dominant, np.diag(np.geomspace(1e-9, 1e9, n)[::-1])):
+        for used in [POOL.lend((n, n)) for _ in range(4)]:  # whatever memory holds
+            used[...] = np.nan
+        found = shared.inverse_of(s)
+        residual = np.abs(s @ found - np.eye(n))
+        assert np.max(residual) < 1e-15 * n * np.max(np.abs(s)) * np.max(np.abs(found))
+        np.testing.assert_allclose(found, found.T, rtol=1e-12)
+
+
+def test_only_what_is_symmetric_and_definite_is_taken_for_it():
+    n = 130
+    s = covariance(n) + 4 * np.eye(n)
+    almost, indefinite = s.copy(), s.copy()
+    almost[n - 3, 2] = np.nextafter(almost[n - 3, 2], np.inf)
+    almost[5, 9] += 0.25
+    indefinite[np.arange(9), np.arange(9)] *= -1
+    for a in (almost, indefinite, -s, s[::-1], np.triu(s)):
+        inverse = np.linalg.inv(a)
+        assert error(shared.inverse_of(a), inverse) < 1e-12
 
 
 # --- values --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pytest
 
 import dualad
 from dualad.ops import lapack, spectral
+from dualad.ops.gaps import used_columns
 from dualad.ops.spectral import spectral_cotangent, spectral_move
 
 RNG = np.random.default_rng(33)
@@ -127,3 +128,12 @@ def test_a_program_gives_the_same():
     shown = linear.program.function()(t)
     np.testing.assert_allclose(shown[0], dw, rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(shown[1], dv, rtol=1e-10, atol=1e-11)
+
+
+def test_columns_of_zeros_are_found_whatever_their_sign():
+    x = -np.zeros((60, 60))
+    x[7, [3, 50]] = 1e-310, np.nan
+    w = np.arange(60.0)
+    for kind in (float, np.float32, complex):
+        np.testing.assert_array_equal(used_columns((x * 1e300).astype(kind), w), [3, 50])
+    assert used_columns(np.ones((60, 60)), w) is None

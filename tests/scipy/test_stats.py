@@ -15,7 +15,7 @@ from dualad.errors import (
     NotDifferentiableError,
     SingularPointError,
 )
-from dualad.ops.distributions.multivariate import _bivariate
+from dualad.ops.distributions.orthants import _bivariate
 from dualad.scipy import stats
 
 X = np.array([0.2, 0.7, 0.45])

@@ -135,3 +135,27 @@ def test_event_times_and_integrals_are_checked_too():
 def test_a_tolerance_must_be_positive():
     with pytest.raises(SensitivityError, match="rtol must be positive, got -1"):
         ds.function(model, AB).check(rtol=-1)
+
+
+def test_event_times_are_checked_where_events_come_and_go_with_the_steps_of_the_difference():
+    """y falls to c again and again, the last time shortly before the end."""
+    event = ds.Event(lambda t, y, p: y[0] - p.c, lambda t, y, p: y + p.d, name="refill")
+    r = ds.ode(lambda t, y, p: -p.k * y * (1 + t), lambda p: [p.y0],
+               {"k": 0.5, "y0": 2.0, "c": 1.0, "d": 0.5}, (0.0, 2.0), t_eval=[2.0],
+               events=event, rtol=1e-9, atol=1e-12)  # fmt: skip
+    # -log y falls by k (t + t^2 / 2): log 2 to the first, log 1.5 from each to the next.
+    count = len(r.events["refill"].times)
+    falls = (np.log(2.0) + np.log(1.5) * np.arange(count)) / 0.5
+    np.testing.assert_allclose(r.events["refill"].times, np.sqrt(1 + 2 * falls) - 1, rtol=1e-8)
+    assert falls[-1] < 4.0 < falls[-1] + np.log(1.5) / 0.5
+    assert r.events["refill"].check().ok
+    assert r.check().ok
+
+
+def test_a_result_at_the_times_of_steps_and_events_says_why_it_cannot_be_checked():
+    event = ds.Event(lambda t, y, p: y[0] - 0.5, terminal=True)
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 2.0), events=event)
+    with pytest.raises(
+        SensitivityError, match=r"times are those of steps and events \(give t_eval"
+    ):
+        r.check()

@@ -156,6 +156,31 @@ def test_check_agrees_or_exits_with_3(capsys):
     assert "differs" in out and "1 differ" in out
 
 
+def test_check_shows_what_has_no_derivative(capsys, tmp_path):
+    """abs(k - 1) at 1: differences from the left and from the right are two."""
+    text = "import numpy as np\nparams = {'k': 1.0}\nmodel = lambda p: np.abs(p.k - 1.0)\n"
+    (tmp_path / "kink.py").write_text(text)
+    assert main(["sens", str(tmp_path / "kink.py"), "--check", "--no-plot"]) == 0
+    out = capsys.readouterr().out
+    assert "check: 1 derivative against central: 0 differ, 1 not differentiable" in out
+    assert "not differentiable: -1 from the left, 1 from the right" in out
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (["--n", "x"], "argument --n: x is not a whole number"),
+        (["--t1", "late"], "argument --t1: late is not a number"),
+        (["--rtol", "small"], "argument --rtol: small is not a number"),
+    ],
+)
+def test_an_option_that_is_no_number(option, says, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["sens", "model.py", *option])
+    assert stop.value.code == 2
+    assert says in capsys.readouterr().err
+
+
 def test_events_and_integrals_are_printed_as_well(capsys):
     more = (
         "events = ds.Event(lambda t, y, p: y[0] - 1.5, name='half')\n"

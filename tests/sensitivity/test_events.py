@@ -183,6 +183,34 @@ def test_an_event_backwards_in_time():
     close(r.S[0, 0], [2 * np.exp(k), 0.0], atol=1e-6)
 
 
+@pytest.mark.parametrize(("direction", "count"), [(1, 3), (-1, 3), (0, 6)])
+@pytest.mark.parametrize("method", ["Radau", "DOP853"])
+def test_an_event_backwards_in_time_that_changes_nothing(direction, count, method):
+    """cos(w t) = c at t = (2 pi j +- arccos(c)) / w."""
+    w, c = 2.0, 0.3
+    event = ds.Event(lambda t, y, p: y[0] - p.c, direction=direction, name="c")
+    r = ds.ode(lambda t, y, p: [y[1], -(p.w**2) * y[0]], [1.0, 0.0], {"w": w, "c": c},
+               (0.0, -9.0), events=[event], rtol=RTOL, atol=1e-11, method=method)  # fmt: skip
+    # On the way back the cosine falls through c first.
+    turns = 2 * np.pi * np.arange(3)
+    down, up = (turns + np.arccos(c)) / w, (turns + 2 * np.pi - np.arccos(c)) / w
+    times = -np.sort({-1: down, 1: up, 0: np.concatenate([down, up])}[direction])
+    assert len(times) == count
+    close(r.events["c"].times, times)
+    close(r.events["c"].dt[:, 0], -times / w, atol=1e-5)
+    close(np.abs(r.events["c"].dt[:, 1]), 1 / (w * np.sqrt(1 - c**2)), atol=1e-5)
+
+
+def test_backwards_in_time_a_solution_slides_and_touches_too():
+    event = ds.Event(lambda t, y, p: y[0] - p.c, name="level")
+    push = lambda t, y, p: [np.sign(y[0] - p.c)]
+    with pytest.raises(ds.EventError, match=r"'level' cannot be passed at t = -0\.(8|79999)"):
+        ds.ode(push, [1.0], {"c": 0.2}, (0.0, -2.0), events=event)
+    wave = lambda t, y, p: [y[1], -y[0]]
+    with pytest.raises(ds.EventError, match=r"'level' touches zero at t = -1\.570"):
+        ds.ode(wave, [0.0, -1.0], {"c": 1.0}, (0.0, -3.0), events=event, rtol=RTOL)
+
+
 def test_an_event_that_never_happens_gives_an_empty_table():
     event = ds.Event(lambda t, y, p: y[0] - 5.0, name="five")
     r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0}, (0.0, 1.0), events=[event])
@@ -376,7 +404,7 @@ def test_two_updates_in_one_instant():
 
 def test_an_update_of_the_wrong_shape():
     event = ds.Event(lambda t, y, p: t - 1, lambda t, y, p: [1.0, 2.0], name="dose")
-    raises(r"update of event 'dose' returned shape \(2,\) at t = 1; there are 1 states", event)
+    raises(r"update of event 'dose' returned shape \(2,\) at t = 1; there is 1 state ", event)
 
 
 def test_an_update_that_is_not_finite():
@@ -472,6 +500,16 @@ def test_an_event_that_never_happens_has_empty_summaries():
     assert [row[1] for row in times.ranking().rows] == ["k"]
     with pytest.raises(ds.SensitivityError, match="nothing to draw"):
         times.plot.bar()
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+def test_a_smooth_solution_that_touches_its_start_again_does_not_slide(method, rtol):
+    """cos(2 t) comes back to 1 at t = pi; a smooth right-hand side holds nothing there."""
+    event = ds.Event(lambda t, y, p: y[0] - 1.0, name="top")
+    with pytest.raises(ds.EventError, match=r"'top' touches zero at t = 3\.141"):
+        ds.ode(lambda t, y, p: [y[1], -(p.w**2) * y[0]], [1.0, 0.0], {"w": 2.0}, (0.0, 9.0),
+               events=event, method=method, rtol=rtol, atol=1e-3 * rtol)  # fmt: skip
 
 
 # --- sliding modes -------------------------------------------------------------------------------

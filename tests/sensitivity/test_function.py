@@ -247,3 +247,9 @@ def test_arrays_of_parameters_that_are_none(params):
 def test_a_model_that_returns_a_result_gives_that():
     inner = ds.function(lambda p: p.a**3, {"a": 2.0})
     assert ds.function(lambda p: inner, AB) is inner
+
+
+@pytest.mark.parametrize("returned", [None, {"a": None}])
+def test_a_model_without_a_return_statement(returned):
+    with pytest.raises(ds.ModelError, match="is None: is a return statement missing"):
+        ds.function(lambda p: returned, {"k": 1.0})

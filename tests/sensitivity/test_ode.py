@@ -291,7 +291,7 @@ def test_a_solver_class_may_be_given():
         ({"t_span": (0.0,)}, ds.SensitivityError, "first and the last time"),
         ({"t_span": (1.0, 1.0)}, ds.SensitivityError, "two different"),
         ({"t_span": (0.0, np.inf)}, ds.SensitivityError, "finite"),
-        ({"t_eval": [2.0, 1.0]}, ds.SensitivityError, "sorted"),
+        ({"t_eval": [2.0, 1.0]}, ds.SensitivityError, "must rise from t0 to t1"),
         ({"t_eval": [1.0, 9.0]}, ds.SensitivityError, "outside of t_span"),
         ({"t_eval": []}, ds.SensitivityError, "list of times"),
         ({"wrt": ["kk"]}, ds.ParameterError, "did you mean 'k'"),

@@ -29,6 +29,11 @@ def refused(error, says, rhs=decay, y0=(1.0,), params=None, span=(0.0, 3.0), **o
         ({"outputs": ["y2"]}, ds.SensitivityError, "no output 'y2': there is y1"),
         ({"outputs": ["y1", "y1"]}, ds.SensitivityError, "'y1' is asked for twice"),
         ({"outputs": []}, ds.SensitivityError, "outputs is empty"),
+        (
+            {"outputs": chain},
+            ds.SensitivityError,
+            "got a function: {'name': chain} gives it a name",
+        ),
         ({"outputs": {"y1": chain}}, ds.SensitivityError, "the name 'y1' of outputs is taken"),
         ({"outputs": {"g": 1.0}}, ds.SensitivityError, r"outputs\['g'\] must be a function"),
         ({"integrals": {"y1": chain}}, ds.SensitivityError, "'y1' of integrals is taken"),
@@ -38,7 +43,7 @@ def refused(error, says, rhs=decay, y0=(1.0,), params=None, span=(0.0, 3.0), **o
         ({"params": {"k": 1j}}, ds.ParameterError, "'k' must be a real number"),
         ({"params": {"k": "1"}}, ds.ParameterError, "'k' must be a real number"),
         ({"params": {"k": True}}, ds.ParameterError, "'k' must be a real number"),
-        ({"params": {"k": np.array([1, 2])}}, ds.ParameterError, "'k' must be a real number"),
+        ({"params": {"k": np.array([1, 2])}}, ds.ParameterError, "'k' must be one real number"),
         ({"params": {"k": ds.Parameter(1.0, upper=0.5)}}, ds.ParameterError, "outside of its"),
         ({"params": {"k": ds.Parameter(1, lower=3, upper=0)}}, ds.ParameterError, "crossed"),
         ({"params": {"k": ds.Parameter(1.0, fixed=True)}}, ds.ParameterError, "all are fixed"),
@@ -82,6 +87,15 @@ def test_names_and_parameters(options, error, says):
         ({"mass": lambda p: None}, "mass: the mass matrix is of type"),
         ({"mass": lambda p: p.q}, "mass.*there is no parameter 'q'"),
         ({"first_step": -1.0}, "first_step must be positive"),
+        ({"first_step": 3.5}, "first_step is 3.5, longer than t_span, 3"),
+        ({"max_step": "short"}, "max_step must be positive, got 'short'"),
+        ({"max_steps": 0}, "max_steps must be positive"),
+        (
+            {"t_eval": [2.0, 1.0]},
+            r"rise from t0 to t1, but 2 is followed by 1: np.sort\(t_eval\)$",
+        ),
+        ({"t_eval": [1.0, 2.0], "span": (3.0, 0.0)}, r"must fall.*np.sort\(t_eval\)\[::-1\]"),
+        ({"t_eval": 2.0}, r"t_eval must be a list of times, .*: \[2\]"),
         ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\); there are 1 states"),
     ],
 )
@@ -266,3 +280,25 @@ def test_an_output_of_another_shape():
 def test_names_of_states_are_strings():
     with pytest.raises(ds.ModelError, match="name of a state must be a string, got 1"):
         ds.ode(lambda t, y, p: [-p.k * y[0]], {1: 1.0}, {"k": 1.0}, (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "rhs",
+    [
+        lambda t, y: -y,
+        lambda t, y, p: -p.k * y["A"],
+        lambda t, y, p: -p.k * y.A,
+        lambda y, t, p: [-p.k * y[0]],
+    ],
+    ids=["two arguments", "by name", "by attribute", "in another order"],
+)
+def test_a_right_hand_side_that_expects_other_arguments_is_told_which_it_gets(rhs):
+    refused(
+        ds.ModelError, r"called with \(t, y, p\), y an array, in the order of the states", rhs,
+        {"A": 1.0},
+    )  # fmt: skip
+
+
+def test_an_index_beyond_the_states_is_no_matter_of_the_arguments():
+    error = refused(ds.ModelError, "IndexError: index 3", lambda t, y, p: [p.k * y[3]])
+    assert "called with" not in str(error)

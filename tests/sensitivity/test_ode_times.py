@@ -97,7 +97,7 @@ def test_the_check_moves_the_times_too():
     [
         ({"t_span": (0.0, ds.Time("t2"))}, "no parameter 't2'"),
         ({"t_span": (ds.Time("t1"), ds.Time("t1"))}, "two different"),
-        ({"t_eval": [2.0, ds.Time("k")]}, "sorted"),
+        ({"t_eval": [2.0, ds.Time("k")]}, "must rise from t0 to t1"),
         ({"t_eval": [ds.Time("t1")], "t_span": (0.0, 1.0)}, "outside of t_span"),
         ({"t_eval": [ds.Time(lambda p: [p.k, p.k])]}, r"gave shape \(2,\)"),
         ({"t_eval": ["a"]}, "real numbers"),
@@ -122,3 +122,56 @@ def test_a_moving_end_is_checked_at_the_solver_s_own_times(forward):
     r = ds.ode(decay, [1.0], {"k": K, "t1": T1 if forward else -T1}, span, max_step=0.1)
     assert r.t.size > 25
     assert r.check().ok
+
+
+# --- times that come more than once, or pass each other
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("ahead", [1.0, -1.0])
+def test_a_time_may_come_again_as_replicates_of_an_experiment_do(method, ahead):
+    """y = exp(-k t): dy/dk = -t y."""
+    t = ahead * np.array([0.0, 0.5, 0.5, 1.0, 1.0, 1.0])
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 2.0}, (0.0, ahead), t_eval=t, method=method,
+               rtol=1e-9, atol=1e-12)  # fmt: skip
+    np.testing.assert_allclose(r.S[:, 0, 0], -t * np.exp(-2 * t), rtol=1e-6)
+    assert r.check("complex").ok
+
+
+def test_second_derivatives_at_a_time_that_comes_again():
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 2.0}, (0.0, 1.0), t_eval=[0.5, 0.5, 1.0],
+               order=2, rtol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(r.hessian.ravel(), r.t**2 * np.exp(-2 * r.t), rtol=1e-6)
+
+
+def test_replicates_are_fitted():
+    t = np.array([0.1, 0.1, 0.5, 0.5])
+    model = lambda p, t: ds.ode(lambda t, y, p: -p.k * y, lambda p: [p.a], p, (0.0, 1.0), t_eval=t)
+    fitted = ds.fit(model, {"k": 1.0, "a": 2.0}, {"y1": np.exp(-2 * t)}, x=t)
+    np.testing.assert_allclose(fitted.params.vector(), [2.0, 1.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("t_eval", "end"),
+    [
+        ([0.5, ds.Time("T"), ds.Time("T"), 1.0], 2.0),
+        ([ds.Time("T"), 0.51, 1.0], 2.0),
+        ([0.25, 0.49, ds.Time("T")], ds.Time("T")),
+        ([0.25, ds.Time("T")], 0.5),
+    ],
+    ids=["together", "one passes the other", "the end passes a time", "a time passes the end"],
+)
+def test_times_that_pass_each_other_within_a_difference_are_checked(t_eval, end):
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0, "T": 0.5}, (0.0, end), t_eval=t_eval,
+               rtol=1e-8, integrals={"area": lambda t, y, p: y[0]})  # fmt: skip
+    moving = [callable(t) for t in t_eval]
+    np.testing.assert_allclose(r.S[:, 0, 1], np.where(moving, -np.exp(-0.5), 0.0), rtol=1e-6)
+    assert r.check().ok and r.integrals.check().ok
+
+
+def test_a_result_that_an_event_ended_before_its_last_times_is_checked():
+    event = ds.Event(lambda t, y, p: y[0] - p.c, terminal=True, name="end")
+    r = ds.ode(lambda t, y, p: -p.k * y, [1.0], {"k": 1.0, "c": 0.5}, (0.0, 3.0),
+               t_eval=[0.2, 0.4, 2.0], events=event, rtol=1e-8)  # fmt: skip
+    assert r.t.tolist() == [0.2, 0.4]
+    assert r.check().ok and r.events["end"].check().ok

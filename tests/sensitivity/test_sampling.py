@@ -62,7 +62,7 @@ def test_a_seed_gives_the_same_sets():
     ("params", "n", "method", "says"),
     [
         ({"a": 1.0}, 3, "lhs", "'a' has neither bounds nor an uncertainty"),
-        ({"a": 1.0}, 3, "normal", "a has no uncertainty"),
+        ({"a": 1.0}, 3, "normal", "no uncertainty to draw from for a"),
         (P, 0, "lhs", "positive integer"),
         (P, 2.5, "lhs", "positive integer"),
         (P, True, "lhs", "positive integer"),

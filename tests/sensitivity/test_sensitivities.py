@@ -49,7 +49,8 @@ def test_an_elasticity_of_a_zero_output_is_nan_and_noted_once():
     np.testing.assert_allclose(e[0], [1.0, 1.0, 0.0])
     assert np.isnan(e[1]).all()
     r.elasticity()
-    assert r.warnings == ["1 value of z is 0: its elasticity is NaN"]
+    first, second = r.warnings
+    assert first == "1 value of z is 0: its elasticity is NaN" and second.startswith("c is 0, ")
 
 
 def test_an_elasticity_of_a_zero_output_can_be_an_error_or_have_a_floor():
@@ -237,3 +238,16 @@ def test_scaling_by_uncertainties_needs_one():
         r.scaled("u")
     known = ds.function(lambda p: p.a * p.b, {"a": 1.0, "b": ds.Parameter(2.0, u=0.5)})
     assert np.array_equal(known.scaled("u"), [0.0, 0.5])
+
+
+def test_a_parameter_of_value_0_is_said_to_have_no_elasticity_whatever_its_effect():
+    """y = a + 5 z at z = 0: the elasticity by z is 0, and z is what matters most."""
+    r = ds.function(lambda p: {"y": p.a + 5.0 * p.z}, {"a": 1.0, "z": 0.0})
+    said = "z is 0, and so is p ∂y/∂p, whatever the effect: semi('y') shows it"
+    assert r.elasticity().tolist() == [[1.0, 0.0]]
+    assert said in r.warnings
+    assert said in str(r.ranking()) and said in str(r.summary()) and said in r.table(scaled=True)
+    assert said not in str(r.ranking(scaled="y")) and r.semi("y").tolist() == [[1.0, 5.0]]
+    with pytest.warns(ds.SensitivityWarning, match="z does not enter the model"):
+        unused = ds.function(lambda p: {"y": p.a**2}, {"a": 1.0, "z": 0.0})
+    assert "z is 0" not in str(unused.ranking())

@@ -340,3 +340,18 @@ def test_a_centre_is_neither_stable_nor_unstable():
         r = ds.steady_state(pendulum, [1.0, 0.0], {"a": 4.0, "b": 2.0})
     assert np.allclose(r.values, [0.5, 0.0]) and "neither" in r.warnings[0]
     assert not ds.steady_state(pendulum, [1.0, 0.0], {"a": 4.0, "b": 2.0}, stable=False).warnings
+
+
+@pytest.mark.parametrize(
+    ("rates", "says"),
+    [
+        (lambda x, p: [np.log(x[0] - p.a)], "the right-hand side is not finite for x at x = 0.5"),
+        (lambda x, p: [p.a - np.sqrt(x[0] - 0.5)], "the derivative of the right-hand side is not"),
+        (lambda x, p: [p.a * x[0]], "It still moved after 400 steps: it grows without end"),
+        (lambda x, p: [p.a + x[0] ** 2], "it grows without end"),
+    ],
+    ids=["NaN at the start", "no derivative at the start", "exponential growth", "blow-up"],
+)
+def test_a_start_or_a_growth_that_leads_to_no_steady_state(rates, says):
+    with np.errstate(all="ignore"), pytest.raises(ds.ModelError, match=says):
+        ds.steady_state(rates, {"x": 0.5}, {"a": 1.0})

@@ -160,3 +160,59 @@ def test_a_table_over_the_span_begins_and_ends_without_a_kink():
     assert notes(lambda t, y, p: [p.a * np.interp(t, [0.0, 3.0], [1.0, 2.0])]) == []
     (text,) = notes(lambda t, y, p: [p.a * np.interp(t, [0.0, 1.5, 3.0], [1.0, 2.0, 2.0])])
     assert "kink under the solution at t = 1.5 " in text
+
+
+@pytest.mark.parametrize(
+    "rhs",
+    [
+        lambda t, y, p: p.a * np.maximum(0.0, t - 1.0) + 0 * y,
+        lambda t, y, p: p.a * abs(t - 1.0) + 0 * y,
+        lambda t, y, p: p.a * np.where(t < 1.0, 0.0, t - 1.0) + 0 * y,
+    ],
+    ids=["maximum", "abs", "where"],
+)
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF", "Radau"])
+def test_a_kink_where_the_slope_is_zero_is_no_jump(rhs, rtol, method):
+    said = notes(rhs, [0.0], span=(0.0, 2.0), rtol=rtol, method=method)
+    assert all("has a kink" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    "rhs",
+    [
+        lambda t, y, p: p.a * np.where(y > 0.5, y, 1.0 * y),
+        lambda t, y, p: -p.a * (y if y[0] > 0.5 else 1.0 * y),
+        lambda t, y, p: p.a * abs(np.sin(3.0 * t)) ** 2 + 0 * y,
+        lambda t, y, p: p.a * np.maximum(t - 1.0, 0.0) ** 3 + 0 * y,
+    ],
+    ids=["where", "if", "abs squared", "a cubic beginning"],
+)
+def test_a_decision_that_changes_no_derivative_is_no_kink(rhs):
+    assert notes(rhs) == []
+
+
+@pytest.mark.parametrize("guard", [np.abs, lambda y: np.maximum(y, 0.0)])
+def test_a_solution_that_has_died_away_meets_no_kink_by_its_error_alone(guard):
+    """exp(-30) is 1e-13: below the tolerance y goes through zero."""
+    assert notes(lambda t, y, p: -p.a * guard(y), span=(0.0, 30.0)) == []
+
+
+def test_second_derivatives_across_a_kink_are_said_to_lack_its_time():
+    """y' = max(t - a, 0): y(2) = (2 - a)^2 / 2, of second derivative 1; declared, it is there."""
+    rhs = lambda t, y, p: [np.maximum(t - p.a, 0.0)]
+    asked = {"t_eval": [2.0], "order": 2}
+    (text,) = notes(rhs, [0.0], {"a": 0.7}, (0.0, 2.0), **asked)
+    assert "has a kink" in text and "the second lack what the time of the kink contributes" in text
+    event = ds.Event(lambda t, y, p: t - p.a)
+    r = ds.ode(rhs, [0.0], {"a": 0.7}, (0.0, 2.0), events=event, rtol=1e-9, **asked)
+    assert r.warnings == []
+    np.testing.assert_allclose(r.S, -1.3, rtol=1e-7)
+    np.testing.assert_allclose(r.hessian, 1.0, rtol=1e-7)
+
+
+def test_backwards_in_time_a_kink_and_a_jump_are_told_apart():
+    kink = notes(lambda t, y, p: p.a * np.maximum(0.0, t - 1.0) + 0 * y, span=(2.0, 0.0))
+    jump = notes(lambda t, y, p: p.a * np.where(t > 1.0, 2.0, 1.0) + 0 * y, span=(2.0, 0.0))
+    assert ["has a kink" in text for text in kink] == [True]
+    assert ["jumps" in text for text in jump] == [True]

@@ -6,7 +6,7 @@ from tensors import same, t
 
 import dualad
 from dualad.autograd import gradcheck
-from dualad.tensor.operations import ALONG, FLOATING, KEEPING, PAIRS, REDUCTIONS, TESTING
+from dualad.tensor.tables import ALONG, FLOATING, KEEPING, PAIRS, REDUCTIONS, TESTING
 
 X = np.array([[0.3, 0.7, 0.2], [0.9, 0.4, 0.6]])
 Y = np.array([[0.5, 0.15, 0.8], [0.2, 0.35, 0.45]])

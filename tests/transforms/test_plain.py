@@ -157,3 +157,54 @@ def test_vmap_of_what_is_the_same_for_all_and_of_other_axes():
     same(dualad.vmap(lambda x: x * 2.0, out_axes=1)(a), 2.0 * a.T)
     same(dualad.vmap(lambda x: (x, 7.0), out_axes=(0, None))(a)[1], np.float64(7.0))
     assert not isinstance(dualad.vmap(lambda x, k: x * k)(a, a), TracedArray)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_several_plain_arguments_take_the_short_way(name):
+    """Beside an argument in a container they take the general way: same results and errors."""
+    g = RESULTS[name]
+    f, boxed = lambda x, y: g(x * y), lambda box, y: g(box["x"] * y)
+    try:
+        value, (gx, gy) = dualad.value_and_grad(boxed, (0, 1))({"x": X}, 3.0)
+    except dualad.errors.DualADError as error:
+        with pytest.raises(type(error)) as short:
+            dualad.grad(f, (0, 1))(X, 3.0)
+        assert str(short.value) == str(error)
+        return
+    alike(dualad.value_and_grad(f, (0, 1))(X, 3.0), (value, (gx["x"], gy)))
+    alike(dualad.grad(f, (0, 1))(X, 3.0), (gx["x"], gy))
+
+
+def test_gradients_by_several_arguments():
+    """x^T A y + c: A y, A^T x, 1; in any order, beside constants and at other levels."""
+    A = np.array([[1.0, 2.0], [3.0, 5.0]])
+    f = lambda x, y, c: x @ A @ y + c
+    gx, gy, gc = dualad.grad(f, (0, 1, 2))(X, T, 7.0)
+    same((gx, gy, gc), (A @ T, A.T @ X, 1.0))
+    same(dualad.grad(f, (2, 0))(X, T, 7.0), (gc, gx))
+    same(dualad.grad(f, (1, 0))(X, T, c=7.0), (gy, gx))
+    same(dualad.grad(f, [0])(X, T, 7.0), (gx,))
+    moved = dualad.jvp(lambda x: dualad.grad(f, (0, 1))(x, T, 7.0)[1], (X,), (T,))[1]
+    same(moved, A.T @ T)
+    same(dualad.jacrev(lambda x: dualad.grad(f, (0, 1))(x, T, 7.0)[1])(X), A.T)
+    same(dualad.hvp(lambda x, y: x @ A @ y, (X, T), (T, X)), (A @ X, A.T @ T))
+
+
+def test_results_share_no_memory_with_each_other():
+    """An addition hands one cotangent to both operands, and one tangent to both results."""
+    x, y = np.ones(3), np.ones(3)
+    total = lambda x, y: np.sum((x + y) * 3.0)
+    of_tree = dualad.grad(lambda t: total(t["x"], t["y"]))({"x": x, "y": y})
+    y_and_pullback = dualad.vjp(lambda x, y: x + y, x, y)[1]
+    twice = lambda x: ((z := x * 2.0) + 1.0, z + 2.0)
+    for a, b in (
+        dualad.grad(total, (0, 1))(x, y),
+        dualad.grad(total, (0, 1))(x, x),
+        (of_tree["x"], of_tree["y"]),
+        y_and_pullback(np.ones(3)),
+        dualad.jvp(twice, (x,), (y,))[1],
+        dualad.linearize(twice, x)[1](y),
+    ):
+        expected = b.copy()
+        a += 1.0
+        np.testing.assert_array_equal(b, expected)

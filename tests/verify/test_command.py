@@ -135,6 +135,7 @@ CALLS = [
     (["listed.py", "named.py"], 0, "5 cases"),
     (["found.py"], 1, "3 cases: 2 verified, 1 refuted"),
     (["--builtin", "tanh", "hypot"], 0, "2 rules: 2 proved"),
+    (["--builtin", "sin"], 0, "1 rule: 1 proved"),
     (["--builtin", "tanh", "--format", "md"], 0, "| `tanh` | elementwise | proved |"),
 ]
 

@@ -4,7 +4,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dualad.verify.checking.differences import sample, slope, steps
+from dualad.verify.checking.differences import slope
+from dualad.verify.checking.samples import sample, steps
 
 mp.mp.dps = 40
 TENTH = mp.mpf(1) / 10

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor, wrap
+from ..backward import grad
 from .report import GradcheckInputError
 from .subject import Subject, as_list, is_checked
 
@@ -59,8 +60,6 @@ def _random_gradient(y: Tensor, random: np.random.Generator, gaps: bool) -> Tens
 
 def gradients_of(func: Callable[..., Any], args: list[Any], given: list[Any]) -> Subject:
     """The gradients of func as a function of its arguments and of the gradients of its outputs."""
-    from .. import grad
-
     n = len(args)
     at = [k for k, x in enumerate(args) if is_checked(x)]
 

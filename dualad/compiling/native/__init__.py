@@ -41,7 +41,7 @@ def native_function(program: Program, threads: int = 1) -> Callable[..., Any] | 
     """
     if len(program.steps) > MOST or not is_available():
         return None
-    from .emitter import TooLong
+    from .entry import TooLong
     from .splitting import split
 
     try:

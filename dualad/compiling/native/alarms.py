@@ -11,11 +11,12 @@ from typing import Any
 
 from llvmlite import ir
 
+from .entry import TRUTH
 from .flags import Flags
 
 __all__ = ["Alarm"]
 
-TRUTH, INT32 = ir.IntType(1), ir.IntType(32)
+INT32 = ir.IntType(32)
 #: Where functions that end at a bound are defined and finite.
 INSIDE = {"log": (">", 0.0), "log2": (">", 0.0), "log10": (">", 0.0), "log1p": (">", -1.0),
           "arccosh": (">=", 1.0)}  # fmt: skip

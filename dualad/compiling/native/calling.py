@@ -8,7 +8,8 @@ from llvmlite import ir
 
 from ..numpy_source import Failed
 from . import python
-from .emitter import INT, POINTER, Callee, integer
+from .emitter import Callee
+from .entry import INT, POINTER, integer
 from .flags import UNDERFLOW, is_heeded, state
 from .pool import WANTED
 

@@ -19,7 +19,7 @@ from ...errors import ArgumentError
 from ...extras import required
 from ..loop import Loop
 from ..program import Program
-from .emitter import F64, INT, POINTER, integer
+from .entry import F64, INT, POINTER, integer
 from .forms import is_native
 from .kernel import Kernel
 from .machine import address_of, machine

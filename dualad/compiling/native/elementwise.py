@@ -9,7 +9,8 @@ import numpy as np
 from llvmlite import ir
 
 from . import integers, reals
-from .emitter import BOOL, Emitter, Entry, Refused, is_number
+from .emitter import Emitter
+from .entry import BOOL, Entry, Refused, is_number
 
 __all__ = ["can_emit", "emit", "is_elementwise"]
 

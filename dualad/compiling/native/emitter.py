@@ -1,4 +1,4 @@
-"""Writing LLVM instructions: typed entries, constants, casts, functions, loops."""
+"""Writing LLVM instructions: constants, casts, functions, memory, loops."""
 
 from __future__ import annotations
 
@@ -11,26 +11,11 @@ from llvmlite import ir
 
 from ..mathematics import arithmetic
 from ..mathematics.registry import FUNCTIONS
+from .entry import INT, POINTER, Entry, Refused, integer, kind_of
 from .machine import has_fused, is_known
 
-__all__ = [
-    "BOOL",
-    "F64",
-    "I64",
-    "INT",
-    "Callee",
-    "Emitter",
-    "Entry",
-    "Refused",
-    "TooLong",
-    "integer",
-    "is_number",
-    "kind_of",
-]
+__all__ = ["Callee", "Emitter"]
 
-F64, I64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
-INT, POINTER = ir.IntType(64), ir.PointerType()
-TRUTH = ir.IntType(1)
 #: LLVM takes half of the width of AVX-512 unless it is asked for all of it, and lets vectors that
 #: find no register lie across two lines of the cache unless the stack is aligned. llvmlite knows
 #: only attributes without a value, and prints these as they stand.
@@ -39,74 +24,8 @@ WIDE = '"prefer-vector-width"="512" "stackrealign"'
 #: each of which waits for the one before; from how many turns on; and how many instructions at
 #: most that may become, for the processor holds no more of them decoded.
 SIDE_BY_SIDE, MANY, MOST = 4, 64, 1600
-
 #: Bytes that memory hands over at once.
 LINE = 64
-
-
-class Refused(Exception):
-    """What has no native form; the operation stays NumPy's."""
-
-
-class TooLong(Refused):
-    """What takes too long to compile."""
-
-
-def is_number(dtype: np.dtype) -> bool:
-    """Whether entries of a dtype have a native form."""
-    if dtype.kind == "f":
-        return dtype.itemsize in (4, 8)
-    return dtype.kind in "iub" and dtype.isnative
-
-
-def kind_of(dtype: np.dtype) -> Any:
-    """The type of an entry in a register."""
-    if not is_number(dtype):
-        raise Refused(f"dtype {dtype}")
-    if dtype.kind == "f":
-        return ir.DoubleType() if dtype.itemsize == 8 else ir.FloatType()
-    return TRUTH if dtype.kind == "b" else ir.IntType(8 * dtype.itemsize)
-
-
-class Entry:
-    """One number in a register; NumPy's ufuncs and operators take it."""
-
-    __slots__ = ("dtype", "emitter", "value")
-
-    def __init__(self, emitter: Emitter, value: Any, dtype: np.dtype):
-        self.emitter, self.value, self.dtype = emitter, value, dtype
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
-        if method != "__call__" or options:
-            raise Refused(f"{ufunc.__name__}.{method}")
-        return self.emitter.function(ufunc.__name__, args)
-
-    def __add__(self, other: Any) -> Entry:
-        return self.emitter.function("add", (self, other))
-
-    def __radd__(self, other: Any) -> Entry:
-        return self.emitter.function("add", (other, self))
-
-    def __sub__(self, other: Any) -> Entry:
-        return self.emitter.function("subtract", (self, other))
-
-    def __rsub__(self, other: Any) -> Entry:
-        return self.emitter.function("subtract", (other, self))
-
-    def __mul__(self, other: Any) -> Entry:
-        return self.emitter.function("multiply", (self, other))
-
-    def __rmul__(self, other: Any) -> Entry:
-        return self.emitter.function("multiply", (other, self))
-
-    def __truediv__(self, other: Any) -> Entry:
-        return self.emitter.function("divide", (self, other))
-
-    def __rtruediv__(self, other: Any) -> Entry:
-        return self.emitter.function("divide", (other, self))
-
-    def __neg__(self) -> Entry:
-        return self.emitter.function("negative", (self,))
 
 
 class Emitter:
@@ -323,11 +242,6 @@ class _SideBySide(ir.MDValue):
         """A loop is told from others by a node that holds itself."""
         hints = ", ".join(h.get_reference() for h in (self, *self.operands))
         buf += [f"distinct !{{ {hints} }}", "\n"]
-
-
-def integer(x: int) -> Any:
-    """A number of 64 bits."""
-    return ir.Constant(INT, x)
 
 
 class Callee:

@@ -19,7 +19,7 @@ from llvmlite import ir
 from ...engine.staged import Operation
 from ..numpy_source import NumpySource
 from ..program import Program
-from .emitter import POINTER, integer
+from .entry import POINTER, integer
 from .forms import operations_of
 from .machine import machine
 

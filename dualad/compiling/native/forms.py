@@ -11,7 +11,7 @@ import numpy as np
 from ...engine.staged import Guard, Operation, Variable
 from ..loop import Loop as Repetition
 from .elementwise import can_emit, is_elementwise
-from .emitter import F64, Refused, is_number
+from .entry import F64, Refused, is_number
 from .products import has_threads, shape_here
 
 __all__ = [

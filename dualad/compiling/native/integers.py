@@ -7,7 +7,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from .emitter import TRUTH, Emitter
+from .emitter import Emitter
+from .entry import TRUTH
 
 __all__ = ["TABLE"]
 
@@ -28,7 +29,7 @@ def _arithmetic(integer: str, truth: str | None) -> Lowering:
 
 
 def _refused(what: str) -> Exception:
-    from .emitter import Refused
+    from .entry import Refused
 
     return Refused(what)
 

@@ -13,7 +13,8 @@ from ...engine.staged import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
 from .alarms import Alarm
-from .emitter import INT, POINTER, Emitter, Entry, TooLong, integer, kind_of
+from .emitter import Emitter
+from .entry import INT, POINTER, Entry, TooLong, integer, kind_of
 from .forms import are_alike, guards_of, is_tiled, operations_of
 from .layouts import contiguous
 from .plan import Plan

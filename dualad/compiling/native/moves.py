@@ -8,12 +8,13 @@ import numpy as np
 from llvmlite import ir
 
 from ...engine.staged import Operation, Variable
-from .emitter import INT, Entry, Refused, integer
+from .entry import INT, Entry, Refused, integer
 from .forms import is_tiled
 from .layouts import Layout, contiguous, contiguous_strides, view_of
-from .loops import Access, folded, nest
+from .nesting import Access, nest
 from .products import write_product
 from .shared import each
+from .totals import folded
 
 __all__ = ["copy", "write_move"]
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from .emitter import INT, POINTER, Callee, integer
+from .emitter import Callee
+from .entry import INT, POINTER, integer
 from .machine import address_of, machine
 from .tiles import DOUBLE, INT32, Tile, Writer
 

@@ -14,7 +14,8 @@ from typing import Any
 from ...engine.primitive import Opaque
 from ...engine.staged import Guard, Operation, Variable
 from ..mathematics import divisions
-from .emitter import F64, Emitter, Refused
+from .emitter import Emitter
+from .entry import F64, Refused
 from .machine import has_fused
 
 __all__ = ["QUOTIENTS", "with_shared_divisions"]

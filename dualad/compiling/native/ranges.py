@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from .emitter import INT, POINTER, Callee, Emitter, Entry, integer, kind_of
+from .emitter import Callee, Emitter
+from .entry import INT, POINTER, Entry, integer, kind_of
 from .layouts import merged
 
 __all__ = ["Cores", "Cut", "Outside", "Parts", "cut"]

@@ -8,7 +8,8 @@ import numpy as np
 from llvmlite import ir
 
 from ...engine.staged import Guard, Operation, Variable
-from .emitter import BOOL, I64, Emitter, Entry, integer, kind_of
+from .emitter import Emitter
+from .entry import BOOL, I64, TRUTH, Entry, integer, kind_of
 from .layouts import Layout, contiguous
 from .loops import write_loop
 from .moves import write_move
@@ -16,8 +17,6 @@ from .plan import Plan, Turns
 from .unrolled import entries_of, unrolled
 
 __all__ = ["Scope"]
-
-TRUTH = ir.IntType(1)
 
 
 class Scope:

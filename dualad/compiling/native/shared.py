@@ -11,10 +11,13 @@ import numpy as np
 
 from ...engine.staged import Guard
 from ..mathematics.registry import FUNCTIONS
-from .emitter import Emitter, Entry, integer
+from .emitter import Emitter
+from .entry import Entry, integer
 from .layouts import contiguous, contiguous_strides
-from .loops import Access, Body, folded, identity, nest, turns
+from .loops import Body
+from .nesting import Access, nest, turns
 from .ranges import Cores, Cut, Outside, Parts, cut
+from .totals import folded, identity
 from .unrolled import FOLDS
 
 __all__ = ["each", "write_in_ranges"]

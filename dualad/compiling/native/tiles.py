@@ -8,11 +8,12 @@ from typing import Any
 
 from llvmlite import ir
 
-from .emitter import INT, POINTER, WIDE, integer
+from .emitter import WIDE
+from .entry import INT, POINTER, TRUTH, integer
 
 __all__ = ["DOUBLE", "INT32", "Tile", "Writer"]
 
-DOUBLE, INT32, TRUTH = ir.DoubleType(), ir.IntType(32), ir.IntType(1)
+DOUBLE, INT32 = ir.DoubleType(), ir.IntType(32)
 
 
 class Writer:

@@ -9,11 +9,12 @@ from llvmlite import ir
 
 from ...engine.staged import Guard, Variable
 from ..loop import Stream
-from .emitter import POINTER, Emitter, Entry, integer, kind_of
+from .emitter import Emitter
+from .entry import POINTER, TRUTH, Entry, integer, kind_of
 from .layouts import Layout, contiguous
 from .moves import copy, put
 from .plan import Plan, Turns
-from .scope import TRUTH, Scope
+from .scope import Scope
 from .unrolled import entries_of
 
 __all__ = ["write_turns"]

@@ -13,7 +13,8 @@ import numpy as np
 
 from ...engine.staged import Operation
 from .elementwise import is_elementwise
-from .emitter import BOOL, I64, Emitter, Entry
+from .emitter import Emitter
+from .entry import BOOL, I64, Entry
 
 __all__ = ["FOLDS", "axes_of", "entries_of", "unrolled"]
 

@@ -19,7 +19,7 @@ from ..program import Output, Program
 from . import python
 from .calling import INT32, Caller
 from .converting import Slow
-from .emitter import F64, INT, POINTER, integer, kind_of
+from .entry import F64, INT, POINTER, integer, kind_of
 from .flags import Again, Flags, asks
 from .forms import operations_of
 from .kernel import Kernel

@@ -11,7 +11,7 @@ from ..errors import SensitivityError
 if TYPE_CHECKING:
     from ..results.sensitivities import Sensitivities
 
-__all__ = ["KINDS", "elasticity", "kind_of", "scaled", "symbol"]
+__all__ = ["KINDS", "elasticity", "kind_of", "notes_on", "scaled", "symbol"]
 
 #: Each kind of scaling, and how pictures and tables write it.
 KINDS = {
@@ -82,21 +82,31 @@ def elasticity(result: Sensitivities, zero: str | float = "nan") -> np.ndarray:
         return result.jacobian * result.parameters.vector() / y[..., np.newaxis]
     if zero not in ("nan", "raise"):
         raise SensitivityError(f"zero must be 'nan', 'raise' or a positive number, got {zero!r}")
-    for note in zero_notes(result):
+    for note in notes_on(result, "elasticity"):
         if note not in result.warnings:
             result.warnings.append(note)
     return scaled(result, "elasticity")
 
 
-def zero_notes(result: Sensitivities) -> list[str]:
-    """What there is to say of outputs that are 0, where they are divided by."""
-    zeros = _zeros(result)
-    if not zeros:
-        return []
+def notes_on(result: Sensitivities, kind: str) -> list[str]:
+    """What there is to say of outputs and parameters that are 0, where a scaling is by them."""
+    out, zeros = [], _zeros(result) if kind == "elasticity" else []
     count = int((result.values == 0).sum())
-    if count == 1:
-        return [f"1 value of {zeros[0]} is 0: its elasticity is NaN"]
-    return [f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN"]
+    if zeros and count == 1:
+        out.append(f"1 value of {zeros[0]} is 0: its elasticity is NaN")
+    elif zeros:
+        out.append(f"{count} values of {', '.join(zeros)} are 0: their elasticities are NaN")
+    if kind in ("elasticity", "p"):
+        moving = np.any(result.flat()[1], axis=(0, 1)).tolist()
+        rest = [
+            n for (n, p), m in zip(result.parameters.items(), moving, strict=True) if m and not p
+        ]
+        if rest:
+            out.append(
+                f"{', '.join(rest)} {'is' if len(rest) == 1 else 'are'} 0, and so is p ∂y/∂p, "
+                f"whatever the effect: semi('y') shows it"
+            )
+    return out
 
 
 def _zeros(result: Sensitivities) -> list[str]:

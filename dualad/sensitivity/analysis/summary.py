@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import SensitivityError
 from ..results.tabular import Table
-from .scaling import kind_of, scaled, symbol
+from .scaling import kind_of, notes_on, scaled, symbol
 
 if TYPE_CHECKING:
     from ..results.sensitivities import Sensitivities
@@ -59,16 +59,16 @@ def summary(result: Sensitivities, norm: str | None, kind: bool | str) -> Any:
         return NORMS[norm](rows)
     found = [f(rows) for f in NORMS.values()]
     title = f"{symbol(kind)}, over {'time' if timed else 'the outputs'}"
-    names = result.parameters.names
+    names, notes = result.parameters.names, notes_on(result, kind)
     if not timed:
         body = [(p, *(float(a[j]) for a in found)) for j, p in enumerate(names)]
-        return Table(["parameter", *NORMS], body, title)
+        return Table(["parameter", *NORMS], body, title, notes)
     body = [
         (output, p, *(float(a[i, j]) for a in found))
         for i, output in enumerate(result.outputs)
         for j, p in enumerate(names)
     ]
-    return Table(["output", "parameter", *NORMS], body, title)
+    return Table(["output", "parameter", *NORMS], body, title, notes)
 
 
 def ranking(result: Sensitivities, output: str | None, by: str, kind: bool | str) -> Table:
@@ -83,4 +83,5 @@ def ranking(result: Sensitivities, output: str | None, by: str, kind: bool | str
     size = NORMS[by](np.abs(rows).reshape(-1, rows.shape[-1]))
     order = np.argsort(-np.nan_to_num(size, nan=-1.0), kind="stable")
     body = [(i + 1, result.parameters.names[j], float(size[j])) for i, j in enumerate(order)]
-    return Table(["rank", "parameter", by], body, f"|{symbol(kind)}| of {output or 'all outputs'}")
+    title = f"|{symbol(kind)}| of {output or 'all outputs'}"
+    return Table(["rank", "parameter", by], body, title, notes_on(result, kind))

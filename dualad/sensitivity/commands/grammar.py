@@ -167,7 +167,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _number(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a number") from None
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{text} is not finite")
     return value
@@ -181,14 +184,17 @@ def _positive(text: str) -> float:
 
 
 def _tolerance(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return value
 
 
 def _count(text: str) -> int:
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number") from None
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not positive")
     return value

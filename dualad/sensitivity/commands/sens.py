@@ -110,10 +110,10 @@ def _draw(result: Sensitivities, picture: Path, name: str) -> None:
 
 
 def _checked(args: argparse.Namespace, result: Sensitivities) -> int:
-    """Compare with an independent method; the rows that differ are shown."""
+    """Compare with an independent method; rows that differ or have no derivative are shown."""
     found = result.check(progress=True)
     assert isinstance(found, Check)
-    bad = found.failed()
+    bad = found.failed() + found.kinks()
     tell(args, f"check: {found.title}")
     if bad:
         rows = [tuple(row.values()) for row in bad]

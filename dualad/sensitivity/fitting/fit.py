@@ -152,11 +152,15 @@ def bounds_of(free: Parameters, bounds: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(bounds, str):
         if bounds != "from parameters":
             raise SensitivityError(
-                f"bounds must be 'from parameters' or a mapping, got {bounds!r}"
+                f"bounds must be 'from parameters', None for none, or a mapping of names to "
+                f"(lower, upper), got {bounds!r}"
             )
         return free.bounds
     if not isinstance(bounds, Mapping):
-        raise SensitivityError("bounds must be a mapping of names to (lower, upper)")
+        raise SensitivityError(
+            f"bounds must be 'from parameters', None for none, or a mapping of names to "
+            f"(lower, upper), got {bounds!r}"
+        )
     free.subset(bounds)
     pairs = {name: (p.lower, p.upper) for name, p in free.details()} | dict(bounds)
     checked = Parameters(

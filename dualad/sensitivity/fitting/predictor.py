@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import LostDerivativeError
-from ...transforms.jacobian import hessian, jacfwd
+from ...transforms.hessian import hessian
+from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
 from ..functions.function_model import FunctionModel, is_result
 from ..notices import quietly

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...transforms.jacobian import hessian, jacfwd, value_and_jacobian
+from ...transforms.hessian import hessian
+from ...transforms.jacobian import jacfwd, value_and_jacobian
 from ..errors import ModelError, ParameterError, SensitivityError
 from ..fitting.predictor import InnerAnalysis
+from ..named import mapping_of
 from ..notices import absent
 from ..parameters.parameters import Parameters
 from ..parameters.unit_text import units_by_name
@@ -135,7 +137,7 @@ def given_parameters(params: Any, names: Sequence[str] | None) -> tuple[Paramete
     if isinstance(params, Parameters):
         return params, names is not None
     if names is None:
-        if not isinstance(params, Mapping) and not hasattr(params, "__dict__"):
+        if mapping_of(params) is None and not hasattr(params, "__dict__"):
             raise ParameterError(
                 "params must be a mapping of names to values; for a model that takes an array, "
                 "give the names of its entries as names=[...]"

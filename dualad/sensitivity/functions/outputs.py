@@ -12,6 +12,7 @@ import numpy as np
 from ...engine.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError, ParameterError, unknown_name
+from ..named import mapping_of
 
 __all__ = ["Layout", "entries", "layout_of"]
 
@@ -69,12 +70,14 @@ def entries(
     """The items of what a model returned as values, traced or not, by name.
 
     Args:
-        returned: a number, an array, a list, a mapping, a pandas Series or DataFrame.
+        returned: a number, an array, a list, a mapping, a dataclass, a named tuple, a pandas
+            Series or DataFrame.
         what: how an error names it.
         failed: makes the error of a sentence.
         kinds: the kinds of dtype that are taken; real numbers, if nothing else is said.
     """
-    items = returned if isinstance(returned, Mapping) else {"": _without_index(returned)}
+    items = mapping_of(returned)
+    items = {"": _without_index(returned)} if items is None else items
     if not items:
         raise failed("returned no output")
     out = {}
@@ -82,6 +85,8 @@ def entries(
         if not isinstance(name, str):
             raise failed(f"returned an output of the name {name!r}: a name must be a string")
         label = f"output {name!r} of {what}" if name else f"what {what} returned"
+        if item is None:
+            raise failed(f"{label} is None: is a return statement missing?")
         try:
             value = as_value(_without_index(item), label)
         except (DualADError, ValueError, TypeError) as error:
@@ -105,7 +110,7 @@ def _is_pandas(item: Any) -> bool:
 
 def layout_of(returned: Any, values: Mapping[str, Any]) -> Layout:
     """Shape and names of what a model returned, whose items are `values`."""
-    if isinstance(returned, Mapping):
+    if mapping_of(returned) is not None:
         groups = {name: tuple(_numbered(name, v.shape)) for name, v in values.items()}
         names = tuple(n for group in groups.values() for n in group)
         return Layout((len(names),), names, groups)

@@ -210,7 +210,8 @@ def gum_second_order(result: Sensitivities, covariance: Any = None) -> np.ndarra
     >>> float(gum_second_order(r).round(6))    # 9 u^2 + (18 + 18) u^4
     0.0936
     """
-    from ...transforms.jacobian import hessian, jacfwd
+    from ...transforms.hessian import hessian
+    from ...transforms.jacobian import jacfwd
 
     run = result.again
     if not isinstance(run, FunctionModel):

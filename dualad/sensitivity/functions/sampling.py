@@ -144,7 +144,7 @@ def _normal(free: Parameters, n: int, generator: np.random.Generator) -> np.ndar
     missing = [name for name, p in free.details() if p.u is None]
     if missing:
         raise ParameterError(
-            f"{', '.join(missing)} has no uncertainty to draw from: give u, or fixed=True"
+            f"there is no uncertainty to draw from for {', '.join(missing)}: give u, or fixed=True"
         )
     lower, upper = free.bounds
     log = np.array([p.scale == "log" for _, p in free.details()])

@@ -13,6 +13,7 @@ from ...engine.traced import as_value
 from ...errors import DualADError
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
+from ..named import in_order, mapping_of
 from ..notices import absent
 from ..parameters.parameters import ModelParameters, Parameters
 from ..parameters.unit_text import units_by_name
@@ -134,8 +135,9 @@ class Simulation:
         self.kind, self.line = "f", Line(False)
         self.name = getattr(step, "__name__", type(step).__name__)
         first = x0(ModelParameters(parameters)) if callable(x0) else x0
+        self.states: tuple[str, ...] = ()
         size = len(self._state(first, "x0", None))
-        names = tuple(first) if isinstance(first, Mapping) else None
+        names = tuple(mapping_of(first) or ()) or None
         self.states = tuple(states or names or (f"x{i + 1}" for i in range(size)))
         if len(self.states) != size or len(set(self.states)) != size:
             raise ModelError(f"there are {size} states, so as many names: {self.states!r}")
@@ -190,7 +192,8 @@ class Simulation:
 
     def _state(self, given: Any, what: str, before: Any) -> Any:
         """A state as one vector of floats."""
-        parts = list(given.values()) if isinstance(given, Mapping) else given
+        named = mapping_of(given) if before is None else None
+        parts = in_order(given, self.states, what) if named is None else list(named.values())
         try:
             out = as_value(parts, what)
         except (DualADError, ValueError, TypeError) as error:
@@ -202,7 +205,8 @@ class Simulation:
         if before is not None and out.shape != before.shape:
             raise ModelError(f"{what} has shape {out.shape}, the state before {before.shape}")
         if isinstance(out, np.ndarray) and not np.isfinite(out).all():
-            raise ModelError(f"{what} is not finite: {out}; parameters: {dict(self.parameters)}")
+            given = ", ".join(f"{n} = {v:.6g}" for n, v in self.parameters.items())
+            raise ModelError(f"{what} is not finite: {out}; parameters: {given}")
         return out
 
     def _seen(self, k: int, x: Any, p: ModelParameters) -> Any:

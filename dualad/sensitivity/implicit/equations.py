@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ...engine.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError, SensitivityError
+from ..named import in_order
 from ..parameters.parameters import ModelParameters, Parameters
 from ..user_errors import failure
 from .unknowns import Unknowns
@@ -57,16 +58,21 @@ class UserFunction:
         except SensitivityError:
             raise
         except Exception as error:
-            raise ModelError(failure(self.name, self.f, error)) from error
+            more = ", ..." if self.args else ""
+            given = f"(x, p{more}), x an array, in the order of the unknowns"
+            raise ModelError(failure(self.name, self.f, error, given)) from error
 
     def __call__(self, x: Any, q: Any) -> Any:
-        """What f returned, as one array; a mapping of names gives its values in order."""
+        """What f returned, as one array."""
         complexes = np.iscomplexobj(x) or np.iscomplexobj(q)
         return self.array(self.raw(x, q), "fiuc" if complexes else "fiu")
 
     def array(self, out: Any, kinds: str = "fiu") -> Any:
-        """A returned value as one array of real numbers, or of others where kinds has them."""
-        parts = list(out.values()) if isinstance(out, Mapping) else out
+        """A returned value as one array of real numbers, or of others where kinds has them.
+
+        Parts with the names of the unknowns come in their order.
+        """
+        parts = in_order(out, self.unknowns.names, f"what {self.name} returned")
         if parts is None:
             raise ModelError(f"{self.name} returned None: is a return statement missing?")
         try:

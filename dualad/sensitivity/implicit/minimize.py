@@ -23,7 +23,10 @@ from .unknowns import unknowns_of
 
 __all__ = ["minimize"]
 
-REMEDY = "The minimum is flat along them: leave one of the unknowns out, or add a term for it"
+REMEDY = (
+    "The minimum is flat along them: leave one of the unknowns out, or add a term for it; or the "
+    "objective has a kink there (abs, maximum), where it has no second derivative"
+)
 #: Methods of `scipy.optimize.minimize` that take second derivatives.
 WITH_HESSIAN = ("newton-cg", "trust-exact", "trust-ncg", "trust-krylov", "dogleg", "trust-constr")
 #: Those that take no derivatives, and those that keep within bounds.

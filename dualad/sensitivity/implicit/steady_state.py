@@ -174,7 +174,10 @@ def followed(
     user, q = problem.user, problem.q
     x, t = user.unknowns.start, 0.0
     with np.errstate(all="ignore"):
-        fastest = np.abs(np.linalg.eigvals(point_at(problem, [], x).by_x)).max()
+        problem.require_finite(x, np.array(user.shaped_like_unknowns(x, q), float), user.name)
+        by_x = point_at(problem, [], x).by_x
+        problem.require_finite(x, by_x, f"the derivative of {user.name}")
+        fastest = np.abs(np.linalg.eigvals(by_x)).max()
     step = 1.0 / fastest if fastest > 0 else 1.0
     for _ in range(DECADES):
         x, t, why = integrated(problem, x, t, 10.0 * max(t, step), step)
@@ -223,5 +226,7 @@ def integrated(
                 break
     state, t = np.array(solver.y, float), float(solver.t)
     if solver.status == "running":
-        return state, t, f"It still moved after {MANY} steps: it may oscillate"
+        grows = np.abs(state).max() > 1e6 * size
+        says = "it grows without end" if grows else "it may oscillate"
+        return state, t, f"It still moved after {MANY} steps: {says}"
     return state, t, f"The integration ended: {message}" if solver.status == "failed" else ""

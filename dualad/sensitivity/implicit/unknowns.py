@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from ...engine.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError
+from ..named import mapping_of
 from ..parameters.parameters import ModelParameters, Parameters
 
 __all__ = ["Unknowns", "names_of_shape", "unknowns_of"]
@@ -59,7 +60,8 @@ def unknowns_of(x0: Any, parameters: Parameters) -> Unknowns:
     if start.dtype.kind not in "fiu" or not start.size:
         raise ModelError(f"x0 must hold real numbers, got {value!r}")
     start = np.array(start, float)
-    names = tuple(value) if isinstance(value, Mapping) else names_of_shape(start.shape)
+    named = mapping_of(value)
+    names = names_of_shape(start.shape) if named is None else tuple(named)
     flat = start.reshape(-1)
     bad = [n for n, v in zip(names, flat, strict=True) if not np.isfinite(v)]
     if bad:
@@ -68,7 +70,8 @@ def unknowns_of(x0: Any, parameters: Parameters) -> Unknowns:
 
 
 def _flat(value: Any) -> Any:
-    parts = list(value.values()) if isinstance(value, Mapping) else value
+    named = mapping_of(value)
+    parts = value if named is None else list(named.values())
     try:
         return as_value(parts, "x0")
     except (DualADError, ValueError) as error:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import SensitivityError
 from ..extras import extra
+from ..named import mapping_of
 from ..parameters.parameters import ModelParameters
 from .algebraic import Algebraic
 from .initial_value import InitialValueProblem
@@ -94,15 +95,17 @@ class ComplexRun:
         start = self.start(p)
         # The state at the first real time, where the start is a little beside it.
         start = start - 1j * ends[0].imag * self.slopes(ends[0].real, start, p)
+        ahead = np.sign(ends[1].real - ends[0].real)
+        each, at = np.unique(ahead * t, return_inverse=True)  # SciPy takes no time twice.
         found = extra("scipy.integrate").solve_ivp(
             lambda t, z: parts(self.slopes(t, joined(z), p)), (ends[0].real, ends[1].real),
-            parts(start), method=problem.base, t_eval=t,
+            parts(start), method=problem.base, t_eval=ahead * each,
             rtol=max(problem.rtol * 1e-2, 1e-11), atol=np.tile(problem.atol * 1e-2, 2),
             max_step=problem.option("max_step", np.inf),
         )  # fmt: skip
         if not found.success:
             raise SensitivityError(f"the integration of complex states gave up: {found.message}")
-        return p, ends, np.array([joined(z) for z in found.y.T])
+        return p, ends, np.array([joined(z) for z in found.y.T])[at]
 
     # --- the model with complex numbers
 
@@ -116,7 +119,8 @@ class ComplexRun:
     def start(self, p: Any) -> np.ndarray:
         problem = self.problem
         given = problem.y0(p) if callable(problem.y0) else problem.y0
-        first = numbers(list(given.values()) if isinstance(given, Mapping) else given)
+        named = mapping_of(given)
+        first = numbers(given if named is None else list(named.values()))
         return np.concatenate([first, np.zeros(len(problem.model.integrals))])
 
     def times(self, p: Any, ends: list[complex]) -> np.ndarray:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import EventError, ModelError, unknown_name
+from ..named import mapping_of
 from ..parameters.parameters import ModelParameters
 from .crossings import Crossings
 from .events import Event, Firing, require_no_zeno
-from .model import Model, plain, sealed
+from .model import Model, plain, sealed, states_there_are
 from .pushing import derivative, pushed
 from .step import Step
 from .stepper import Method
@@ -148,16 +149,16 @@ class Handler:
         try:
             t, z = self.exact(first, step, t)
         except EventError:
-            self.crossings.require_passage(first, t, step.z(t)[:n], step.t1 - step.t0)
+            self.crossings.require_passage(first, t, step.z(t)[:n])
             raise
         firing = self.together(t, z, candidates, first)
         with np.errstate(all="ignore"):
-            slopes = self.crossings.held(first, t, z[:n], step.t1 - step.t0)
+            slopes = self.crossings.held(first, t, z[:n])
             slopes = slopes or self.one_sided(step, t, z)
         before, after = slopes if slopes is not None else (system.flow(t, z[:n]),) * 2
         if slopes is not None:
             self.jumps.append((self.crossings.events[first][0], t))
-            self.crossings.require_passage(first, t, z[:n], step.t1 - step.t0)
+            self.crossings.require_passage(first, t, z[:n])
         moves = {i: self.moved(i, t, z, before) for i in firing}
         changing = [i for i in firing if self.crossings.events[i][1].update is not None]
         z_after = z
@@ -268,7 +269,7 @@ def update_of_rows(
         if out.shape != (n,):
             raise EventError(
                 f"{what} returned shape {out.shape} at t = {plain(t):g}; "
-                f"there are {n} states ({', '.join(model.states)}), so it must be {(n,)}"
+                f"{states_there_are(model.states)}, so it must be {(n,)}"
             )
         return np.concatenate([out, y[n:]]) if model.integrals else out
 
@@ -308,9 +309,10 @@ class ByName:
 
     def __call__(self, t: Any, y: Any, p: Any) -> Any:
         out = self.update(t, y, p)
-        if not isinstance(out, Mapping):
+        named = mapping_of(out)
+        if named is None:
             return out
-        for name in out:
+        for name in named:
             if name not in self.states:
                 raise ModelError(unknown_name("state", name, self.states))
-        return [out.get(name, y[i]) for i, name in enumerate(self.states)]
+        return [named.get(name, y[i]) for i, name in enumerate(self.states)]

@@ -132,10 +132,11 @@ class InitialValueProblem:
         self.require_sound(system, t0, z0)
         report = Progress(t1, progress)
         method = self.method(system, report)
-        crossings = Crossings(system, self.events, self.rtol, self.atol)
+        ahead = 1 if t1 > t0 else -1
+        crossings = Crossings(system, self.events, self.rtol, self.atol, ahead)
         run = Integration(
             system, method, (t0, t1), None if self.times is None else self.times.t, crossings,
-            Switches(system, (t0, t1)) if watch else None, keep,
+            Switches(system, (t0, t1), self.atol) if watch else None, keep,
             self.option("max_steps", 10**6),
         )  # fmt: skip
         begun, busy = time.perf_counter(), time.process_time()

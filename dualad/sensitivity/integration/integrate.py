@@ -122,8 +122,7 @@ class Integration:
         """An error that says so where no step is taken because an event holds the solution."""
         for i in range(len(self.crossings.events)):
             if self.crossings.active(i):
-                ahead = self.span[1] - self.span[0]
-                self.crossings.require_passage(i, t, z[: self.system.n], ahead)
+                self.crossings.require_passage(i, t, z[: self.system.n])
 
     def fail(self, message: str) -> None:
         self.out.success, self.out.message = False, message

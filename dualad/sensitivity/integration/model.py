@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,21 @@ import numpy as np
 from ...engine.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError, SensitivityError
+from ..named import in_order, mapping_of
 from ..parameters.parameters import ModelParameters, Parameters
 from ..user_errors import failure
 from .pushing import gathered
 
-__all__ = ["Model", "NotFiniteError", "plain", "sealed", "start_of", "state_vector"]
+__all__ = [
+    "Model",
+    "NotFiniteError",
+    "listed",
+    "plain",
+    "sealed",
+    "start_of",
+    "state_vector",
+    "states_there_are",
+]
 
 
 class NotFiniteError(ModelError):
@@ -33,7 +43,8 @@ def start_of(y0: Callable[[Any], Any], p: ModelParameters) -> Any:
 
 def state_vector(value: Any) -> Any:
     """A state as one vector: from an array, a list, or a mapping of names, traced or not."""
-    parts = list(value.values()) if isinstance(value, Mapping) else value
+    named = mapping_of(value)
+    parts = value if named is None else list(named.values())
     try:
         out = as_value(parts, "the state y0")
     except (DualADError, ValueError) as error:
@@ -90,9 +101,8 @@ class Model:
         out = self.value(self.name, self.rhs, t, y, p)
         if out.shape != (len(self.states),):
             raise ModelError(
-                f"{self.name} returned shape {out.shape} at t = {plain(t):g}; there are "
-                f"{len(self.states)} states ({', '.join(self.states)}), so it must be "
-                f"{(len(self.states),)}"
+                f"{self.name} returned shape {out.shape} at t = {plain(t):g}; "
+                f"{states_there_are(self.states)}, so it must be {(len(self.states),)}"
             )
         return out
 
@@ -133,7 +143,8 @@ class Model:
     ) -> ModelError:
         """An exception of the model's own, with the line of its code."""
         what = f"{name or self.name} at t = {plain(t):g}"
-        return ModelError(failure(what, self.rhs if f is None else f, error))
+        given = "(t, y, p), y an array, in the order of the states"
+        return ModelError(failure(what, self.rhs if f is None else f, error, given))
 
     def try_out(self, t: float, y: np.ndarray) -> None:
         """One plain call, before any integration: shape, dtype, finite values, no side effects."""
@@ -185,6 +196,34 @@ class Model:
         p = ", ".join(f"{n} = {v:.6g}" for n, v in self.parameters.items())
         where = f"at t = {t:g}; state: {at}; parameters: {p}"
         return f"{what} is not finite for {', '.join(bad)} {where}"
+
+
+def states_there_are(states: Sequence[str]) -> str:
+    """How many states there are, with their names."""
+    few = ", ".join(states[:12]) + ", ..." * (len(states) > 12)
+    one = len(states) == 1
+    return f"there {'is' if one else 'are'} {len(states)} state{'' if one else 's'} ({few})"
+
+
+class SlopesByName:
+    """A right-hand side whose slopes have the names of the states, as one that lists them."""
+
+    def __init__(self, rhs: Callable[..., Any], states: Sequence[str]):
+        self.rhs, self.states = rhs, states
+        self.__name__ = getattr(rhs, "__name__", type(rhs).__name__)
+        self.__code__ = getattr(rhs, "__code__", None)
+
+    def __call__(self, t: Any, y: Any, p: Any) -> Any:
+        return in_order(self.rhs(t, y, p), self.states, f"what {self.__name__} returned")
+
+
+def listed(rhs: Callable[..., Any], states: Sequence[str], t: float, y: Any, p: Any) -> Any:
+    """The right-hand side as one that lists its slopes; (t, y, p) is where it is tried."""
+    try:
+        given = rhs(t, sealed(np.array(y)), ModelParameters(p))
+    except Exception:
+        return rhs  # It will be said where it is first computed in earnest.
+    return rhs if mapping_of(given) is None else SlopesByName(rhs, states)
 
 
 def sealed(y: Any) -> Any:

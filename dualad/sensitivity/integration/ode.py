@@ -18,7 +18,7 @@ from .assemble import first_order
 from .events import named
 from .initial_value import InitialValueProblem
 from .mass import with_mass
-from .model import Model
+from .model import Model, listed
 from .question import (
     absolute_tolerance,
     functions_by_name,
@@ -33,6 +33,7 @@ from .question import (
 from .repetition import add_comparison, make_repeatable
 from .second_order import Asked, second_order
 from .stepper import solver_class
+from .times import Moments
 
 __all__ = ["ode"]
 
@@ -78,14 +79,14 @@ def ode(
     asked. Derivatives come from dual numbers: rhs stays plain NumPy, and is never differenced.
 
     Args:
-        rhs: rhs(t, y, p) gives dy/dt of shape (n,), as an array or a list; p.k1 or p["k1"] is a
-            parameter.
+        rhs: rhs(t, y, p) gives dy/dt of shape (n,), as an array, a list, or a mapping of the names
+            of the states; p.k1 or p["k1"] is a parameter.
         y0: the state at the start: an array, a mapping of names to numbers, or a function y0(p).
         params: all parameters, by name: numbers or `Parameter` objects.
         t_span: the first and the last time: numbers, `Time` objects, or functions of p.
-        t_eval: the times of the result, or a function of p that gives them; default: where the
-            solver stepped. Where a time depends on parameters, so does the state there: S is the
-            total derivative, f(t) dt/dp included.
+        t_eval: the times of the result in order, or a function of p that gives them; a time may
+            come more than once. Default: where the solver stepped. Where a time depends on
+            parameters, so does the state there: S is the total derivative, f(t) dt/dp included.
         wrt: the parameters to differentiate by; default all that are not fixed. The result does
             not depend on which others are asked for, but for the steps that the solver chooses.
         states: names of the states; default those of y0, or y1, y2, ...
@@ -163,6 +164,7 @@ def ode(
     scale = scales(chosen, pscale)
     rtol = relative_tolerance(rtol)
     tolerance = absolute_tolerance(atol, names, tuple(rates), start)
+    rhs = listed(rhs, names, float(ends.t[0]), start, parameters)
     slopes, happening = with_mass(rhs, mass, parameters, names), named(events)
     if isinstance(slopes, Algebraic):
         if callable(jac):
@@ -184,8 +186,8 @@ def ode(
         {
             "error_control": error_control, "corrector": corrector, "jac": jac,
             "jac_sparsity": jac_sparsity, "max_step": require_positive("max_step", max_step),
-            "first_step": positive_or_none("first_step", first_step),
-            "max_steps": max_steps, "on_failure": on_failure,
+            "first_step": first_step_in(ends, first_step),
+            "max_steps": require_positive("max_steps", max_steps), "on_failure": on_failure,
             "compile": compile,
         },
     )  # fmt: skip
@@ -210,6 +212,11 @@ def wanted_outputs(
     """The names to keep, None for all, and the derived outputs."""
     if outputs is None or isinstance(outputs, Mapping):
         return None, functions_by_name("outputs", outputs, states)
+    if callable(outputs):
+        raise SensitivityError(
+            f"outputs must be a mapping of names to functions of (t, y, p), or names of states, "
+            f"got a function: {{'name': {getattr(outputs, '__name__', 'g')}}} gives it a name"
+        )
     listed = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     for name in listed:
         if name not in states:
@@ -240,13 +247,19 @@ def require_choice(what: str, value: Any, choices: Sequence[Any]) -> None:
 
 
 def require_positive(what: str, value: Any) -> float:
-    if not value > 0:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not value > 0:
         raise SensitivityError(f"{what} must be positive, got {value!r}")
     return float(value)
 
 
-def positive_or_none(what: str, value: Any) -> float | None:
-    return None if value is None else require_positive(what, value)
+def first_step_in(ends: Moments, value: Any) -> float | None:
+    if value is None:
+        return None
+    length = abs(float(ends.t[1] - ends.t[0]))
+    if require_positive("first_step", value) > length:
+        raise SensitivityError(f"first_step is {value:g}, longer than t_span, {length:g}")
+    return float(value)
 
 
 def require_jac(jac: Any, sparsity: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
+from ..named import mapping_of
 from ..notices import warn
 from ..parameters.parameters import ModelParameters, Parameters
 from .model import start_of, state_vector
@@ -45,20 +46,33 @@ def span(t_span: Any, parameters: Parameters, wrt: Parameters) -> Moments:
 
 
 def output_times(t_eval: Any, ends: Moments, parameters: Parameters, wrt: Parameters) -> Moments:
-    """The times of the result, sorted from t0 to t1 and between them."""
+    """The times of the result, in order from t0 to t1 and between them; some may be the same."""
     (t0, t1), out = ends.t, moments(t_eval, parameters, wrt, "t_eval")
     times = out.t
     if times.ndim != 1 or not times.size:
-        raise SensitivityError(f"t_eval must be a list of times, got shape {times.shape}")
+        hint = f": [{times:g}]" if times.ndim == 0 else ""
+        raise SensitivityError(
+            f"t_eval must be a list of times, at least one, got shape {times.shape}{hint}"
+        )
     if not np.isfinite(times).all():
         raise SensitivityError("the times of t_eval must be finite")
-    if not (np.diff(times) * (t1 - t0) > 0).all():
-        raise SensitivityError("the times of t_eval must be strictly sorted, from t0 to t1")
+    if not (np.diff(times) * (t1 - t0) >= 0).all():
+        raise SensitivityError(out_of_order(times, t1 - t0))
     if not (min(t0, t1) <= times.min() and times.max() <= max(t0, t1)):
         raise SensitivityError(
             f"t_eval runs from {times[0]:g} to {times[-1]:g}, outside of t_span = ({t0:g}, {t1:g})"
         )
     return out
+
+
+def out_of_order(times: np.ndarray, ahead: float) -> str:
+    """Which times of t_eval do not go on in the direction of the integration."""
+    i = int(np.flatnonzero(np.diff(times) * ahead < 0)[0])
+    way, remedy = "rise" if ahead > 0 else "fall", "np.sort(t_eval)" + "[::-1]" * int(ahead < 0)
+    return (
+        f"the times of t_eval must {way} from t0 to t1, but {times[i]:g} is followed by "
+        f"{times[i + 1]:g}: {remedy}"
+    )
 
 
 def initial_state(
@@ -67,9 +81,14 @@ def initial_state(
     """The state at the start as a vector, and the names of the states."""
     value = start_of(y0, ModelParameters(parameters)) if callable(y0) else y0
     start = np.array(state_vector(value), float)
-    named = tuple(value) if isinstance(value, Mapping) else None
+    named = tuple(mapping_of(value) or ())
     names = named or tuple(f"y{i + 1}" for i in range(start.size))
     names = names if states is None else tuple(states)
+    if named and set(names) == set(named) and names != named:
+        raise ModelError(
+            f"the states are {', '.join(names)}, but y0 has them as {', '.join(named)}: leave "
+            f"states out, or give both in one order"
+        )
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise ModelError(f"the name of a state must be a string, got {strange[0]!r}")

@@ -13,7 +13,7 @@ from .initial_value import InitialValueProblem, Solved
 from .model import Model
 from .observe import Outputs
 from .question import initial_state, output_times, span
-from .times import Moments
+from .times import Moments, moments
 
 __all__ = ["add_comparison", "make_repeatable"]
 
@@ -78,7 +78,7 @@ class Repetition:
                 observe(alone, outputs, t, y, s, still)[0]
                 for t, y, s in zip(alone.trajectory.t, rows, slopes, strict=True)
             ]
-        )[order]
+        )[order[order < len(rows)]]
 
     def integrals(self, vector: np.ndarray) -> np.ndarray:
         """The integrals up to the end."""
@@ -97,23 +97,24 @@ class Repetition:
     def complex_run(self) -> ComplexRun:
         return ComplexRun(self.problem, self.derived, self.order, self.t, self.t_span, self.t_eval)
 
-    def solved(self, vector: np.ndarray, at_times: bool) -> tuple[Solved, Any]:
+    def solved(self, vector: np.ndarray, at_times: bool) -> tuple[Solved, np.ndarray]:
         """The integration, and the order of its rows in the result."""
         problem = self.problem
         moved = problem.chosen.moved(np.asarray(vector, float).tolist())
         parameters = problem.model.parameters.replace(**dict(moved))
         none = parameters.subset([])
         ends = span(self.t_span, parameters, none)
-        order: Any = slice(None)
-        times = self.t_eval
-        if times is None and at_times:
+        order, times = np.zeros(0, int), None
+        if at_times:
             times = np.array([ends.t[0], *self.t[1:-1], ends.t[1]])
-            if ends.moving[1]:
-                # The end may have moved before others of the times: integrate up to the last.
-                sign = np.sign(ends.t[1] - ends.t[0])
-                order = np.argsort(np.argsort(sign * times))
-                times = sign * np.sort(sign * times)
-                ends = Moments(times[[0, -1]], ends.dt, ends.moving)
+            if self.t_eval is not None:
+                times = moments(self.t_eval, parameters, none, "t_eval").t
+            # Times that move may pass each other, or the end: integrate up to the last.
+            sign = np.sign(ends.t[1] - ends.t[0])
+            order = np.argsort(np.argsort(sign * times, kind="stable"), kind="stable")
+            times = sign * np.sort(sign * times)
+            if sign * (times[-1] - ends.t[1]) > 0:
+                ends = Moments(np.array([ends.t[0], times[-1]]), ends.dt, ends.moving)
         start, _ = initial_state(problem.y0, parameters, problem.model.states)
         model = Model(problem.model.rhs, parameters, problem.model.states, problem.model.integrals)
         alone = problem.without_sensitivities(

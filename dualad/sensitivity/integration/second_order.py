@@ -159,4 +159,4 @@ def switches(problem: InitialValueProblem) -> list[str]:
             f"carried through updates of the states alone. Take order=1, or end one integration "
             f"there and begin another"
         )
-    return [] if run.switches is None else run.switches.warnings()
+    return [] if run.switches is None else run.switches.warnings(order=2)

@@ -1,25 +1,23 @@
 """Kinks and jumps of a right-hand side: found by noting which way each decision went.
 
-Comparisons, abs, maximum, floor, where and their kin decide by the sign of something. The
-right-hand side is run once more a step on arrays that note those decisions; where two steps
+The right-hand side is run once more a step on arrays that note its decisions; where two steps
 differ, something switched between them.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..parameters.parameters import ModelParameters
+from .decisions import Decision, Notes, noting
+from .pushing import derivative, pushed
 from .step import Step
 from .variational import VariationalSystem
 
-__all__ = ["Decision", "Switch", "Switches"]
+__all__ = ["Switch", "Switches"]
 
 #: How many switches are located; a model that switches all the time would cost too much.
 LOCATED = 20
@@ -27,15 +25,12 @@ LOCATED = 20
 CHATTER = 64
 #: More jumps than these may be one at which the solution is held.
 MANY = 4
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What was decided, which way, and by which line of the model."""
-
-    operation: str
-    outcome: bytes
-    line: str = ""
+#: What holds of the derivatives there, by their order.
+AT_A_KINK = {
+    1: "The sensitivities are right beside it; at the kink itself they are one-sided",
+    2: "First derivatives are right beside it; the second lack what the time of the kink "
+    "contributes: declare it, events=[Event(g)], with g(t, y, p) zero there",
+}
 
 
 @dataclass(frozen=True)
@@ -56,180 +51,17 @@ class Switch:
     jump: bool
 
 
-class Notes:
-    """The decisions of one run, and of whose code they are."""
-
-    def __init__(self, source: str | None = None):
-        self.decisions: list[Decision] = []
-        self.source = source
-
-    def add(self, operation: str, outcome: Any) -> None:
-        # Both zeros are one: ceil(-0.5) is -0.0.
-        way = (np.asarray(outcome) + 0).tobytes()
-        self.decisions.append(Decision(operation, way, self.line()))
-
-    def line(self) -> str:
-        """Where in the user's file the present call comes from."""
-        if self.source is None:
-            return ""
-        frame: Any = sys._getframe()
-        while frame is not None and frame.f_code.co_filename != self.source:
-            frame = frame.f_back
-        return "" if frame is None else f"line {frame.f_lineno} of {self.source}"
-
-
-COMPARED = {
-    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
-}  # fmt: skip
-#: What a ufunc decides, from its inputs.
-DECIDES: dict[Any, Callable[..., Any]] = {
-    np.absolute: lambda x: x >= 0,
-    np.fabs: lambda x: x >= 0,
-    np.sign: lambda x: np.sign(x),
-    np.heaviside: lambda x, h: np.sign(x),
-    np.maximum: lambda a, b: a >= b,
-    np.minimum: lambda a, b: a >= b,
-    np.fmax: lambda a, b: a >= b,
-    np.fmin: lambda a, b: a >= b,
-    np.floor: lambda x: np.floor(x),
-    np.ceil: lambda x: np.ceil(x),
-    np.trunc: lambda x: np.trunc(x),
-    np.rint: lambda x: np.rint(x),
-    np.floor_divide: lambda a, b: np.floor(a / b),
-    np.remainder: lambda a, b: np.floor(a / b),
-    np.fmod: lambda a, b: np.trunc(a / b),
-    np.divmod: lambda a, b: np.floor(a / b),
-    np.modf: lambda x: np.trunc(x),
-    np.copysign: lambda a, b: np.signbit(b),
-    np.signbit: lambda x: np.signbit(x),
-}
-#: Which entry is taken when these go along an array.
-REDUCTIONS = {
-    np.maximum: np.argmax, np.minimum: np.argmin, np.fmax: np.argmax, np.fmin: np.argmin,
-}  # fmt: skip
-
-
-def taken(pick: Callable[..., Any], x: Any, axis: Any) -> Any:
-    """Which entries along an axis are picked; those of the whole where there are several axes."""
-    return pick(x, axis if axis is None or isinstance(axis, int) else None)
-
-
-#: What a function decides, from its arguments.
-FUNCTIONS_DECIDE: dict[Any, Callable[..., Any]] = {
-    np.max: lambda x, axis=None, *a, **k: taken(np.argmax, x, axis),
-    np.min: lambda x, axis=None, *a, **k: taken(np.argmin, x, axis),
-    np.nanmax: lambda x, axis=None, *a, **k: taken(np.nanargmax, x, axis),
-    np.nanmin: lambda x, axis=None, *a, **k: taken(np.nanargmin, x, axis),
-    np.ptp: lambda x, axis=None, *a, **k: np.stack(
-        [taken(np.argmax, x, axis), taken(np.argmin, x, axis)]
-    ),
-    np.sort: lambda x, *a, **k: np.argsort(x),
-    np.argmax: np.argmax,
-    np.argmin: np.argmin,
-    np.argsort: np.argsort,
-    np.searchsorted: np.searchsorted,
-    np.digitize: np.digitize,
-    np.median: lambda x, *a, **k: np.argsort(np.ravel(x)),
-    np.round: lambda x, *a, **k: np.round(x, *a, **k),
-    np.clip: lambda x, low=None, high=None, **k: (
-        np.greater_equal(x, -np.inf if low is None else low)
-        & np.less_equal(x, np.inf if high is None else high)
-    ),
-    np.interp: lambda x, xp, *a, **k: np.searchsorted(xp, x),
-    np.trunc: lambda x: np.trunc(x),
-}
-
-
-class Noting(np.ndarray):
-    """An array that notes what is decided by its values."""
-
-    notes: Notes
-
-    def __array_finalize__(self, other: Any) -> None:
-        self.notes = getattr(other, "notes", None)  # type: ignore[assignment]
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        notes = next((x.notes for x in inputs if isinstance(x, Noting)), self.notes)
-        plain = [np.asarray(x) if isinstance(x, Noting) else x for x in inputs]
-        if "out" in kwargs:
-            kwargs["out"] = tuple(
-                np.asarray(x) if isinstance(x, Noting) else x for x in kwargs["out"]
-            )
-        result = getattr(ufunc, method)(*plain, **kwargs)
-        if method == "__call__":
-            if ufunc in COMPARED:
-                notes.add(ufunc.__name__, result)
-            elif ufunc in DECIDES:
-                with np.errstate(all="ignore"):
-                    notes.add(ufunc.__name__, DECIDES[ufunc](*plain))
-        elif method in ("reduce", "accumulate") and ufunc in REDUCTIONS:
-            along = method == "accumulate"
-            picked = taken(REDUCTIONS[ufunc], plain[0], kwargs.get("axis", 0))
-            notes.add(ufunc.__name__, result == plain[0] if along else picked)
-        return noting(result, notes)
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if func in FUNCTIONS_DECIDE:
-            named = {k: stripped(v) for k, v in kwargs.items()}
-            self.notes.add(func.__name__, FUNCTIONS_DECIDE[func](*stripped(args), **named))
-            result = func(*stripped(args), **named)
-        else:
-            result = super().__array_function__(func, types, args, kwargs)
-        return noting(result, self.notes)
-
-    def __getitem__(self, key: Any) -> Any:
-        return noting(np.asarray(self)[key], self.notes)
-
-    def __iter__(self) -> Any:
-        return (self[i] for i in range(len(self)))
-
-    # What does not go by way of a ufunc or a function is handed on to one that does.
-
-    def __round__(self, digits: int = 0) -> Any:
-        return np.round(self, digits)
-
-    def clip(self, *args: Any, **kwargs: Any) -> Any:
-        return np.clip(self, *args, **kwargs)
-
-    def max(self, *args: Any, **kwargs: Any) -> Any:
-        return np.max(self, *args, **kwargs)
-
-    def min(self, *args: Any, **kwargs: Any) -> Any:
-        return np.min(self, *args, **kwargs)
-
-    def argmax(self, *args: Any, **kwargs: Any) -> Any:
-        return np.argmax(self, *args, **kwargs)
-
-    def argmin(self, *args: Any, **kwargs: Any) -> Any:
-        return np.argmin(self, *args, **kwargs)
-
-    def item(self, *at: Any) -> Any:
-        return self[at] if at else self.reshape(())
-
-    def tolist(self) -> Any:
-        return self if not self.ndim else [x.tolist() for x in self]
-
-
-def noting(value: Any, notes: Notes) -> Any:
-    """A real array or scalar that notes; all else stays itself."""
-    if isinstance(value, (np.ndarray, np.floating)) and value.dtype.kind == "f":
-        out = np.asarray(value).view(Noting)
-        out.notes = notes
-        return out
-    return tuple(noting(v, notes) for v in value) if type(value) is tuple else value
-
-
-def stripped(args: Any) -> Any:
-    if isinstance(args, (tuple, list)):
-        return type(args)(stripped(a) for a in args)
-    return np.asarray(args) if isinstance(args, Noting) else args
-
-
 class Switches:
-    """Watches the decisions of a right-hand side along the solution."""
+    """Watches the decisions of a right-hand side along the solution.
 
-    def __init__(self, system: VariationalSystem, span: tuple[float, float]):
-        self.system, self.model, self.span = system, system.model, span
+    Args:
+        system: states and sensitivities.
+        span: the first and the last time.
+        atol: the tolerance of the n rows.
+    """
+
+    def __init__(self, system: VariationalSystem, span: tuple[float, float], atol: np.ndarray):
+        self.system, self.model, self.span, self.atol = system, system.model, span, atol
         self.found: list[Switch] = []
         self.more = 0
         #: when the latest decisions changed
@@ -292,25 +124,61 @@ class Switches:
         # At the ends of the span there is no solution on one of the sides.
         at_end = any(abs(high - t) <= 1e-6 * near for t in self.span)
         if not (at_end or any(abs(high - t) <= near for t in declared)):
-            self.found.append(self.switch(step, low, high))
+            with np.errstate(all="ignore"):
+                found = self.switch(step, low, high)
+            self.found += [found] if found is not None else []
 
-    def switch(self, step: Step, low: float, high: float) -> Switch:
-        """What switched between two times that are next to each other."""
-        n = self.system.n
+    def switch(self, step: Step, low: float, high: float) -> Switch | None:
+        """What switched between two times that are next to each other; None where f is smooth."""
+        n = len(self.model.states)
+        ahead = step.t1 - step.t0
+        width = 1e-9 * ahead + np.copysign(64 * np.spacing(abs(high)), ahead)
+        before, early = (self.slopes(step, low - i * width)[:n] for i in (1, 2))
+        after, late = (self.slopes(step, high + i * width)[:n] for i in (1, 2))
+        ends = [self.slopes(step, t)[:n] for t in (step.t0, step.t1)]
+        largest = np.abs([before, after, *ends]).max(axis=0)
+        # Beside a kink the slopes differ by what they change within the width, and not by more.
+        change = np.abs(before - early) + np.abs(late - after)
+        jump = np.abs(after - before) > 4 * change + 1e-8 * largest
+        if not jump.any() and not self.bends(step, low - width, high + width):
+            return None
         first, then = (self.decisions(t, step.z(t), self.source) for t in (low, high))
         changed = [d for c, d in zip(first, then, strict=False) if c != d]
         decision = changed[0] if changed else Decision("a branch", b"")
-        width = 1e-9 * (step.t1 - step.t0)
-        times = (low - width, high + width, step.t0, step.t1)
-        slopes = [self.system.flow(t, step.z(t)[:n])[: len(self.model.states)] for t in times]
-        before, after = slopes[:2]
-        size = 1e-8 * np.abs(slopes).max(axis=0)
-        return Switch(high, decision, before, after, bool((np.abs(after - before) > size).any()))
+        return Switch(high, decision, before, after, bool(jump.any()))
+
+    def slopes(self, step: Step, t: float) -> np.ndarray:
+        return self.system.flow(t, step.z(t)[: self.system.n])
+
+    def bends(self, step: Step, before: float, after: float) -> bool:
+        """Whether the derivatives of the slopes are not the same at two times.
+
+        What would move states and sensitivities by less than their tolerance over the whole span
+        is no kink: a solution that has died away goes through zero by its error alone.
+        """
+        sides = [self.second(step, t) for t in (before, after)]
+        ends = [self.second(step, t) for t in (step.t0, step.t1)]
+        drop = np.abs(sides[1] - sides[0])
+        limit = 1e-6 * np.abs([*sides, *ends]).max(axis=0)
+        if self.system.k:
+            span = abs(self.span[1] - self.span[0])
+            limit += self.atol / span ** np.array([2.0] + [1.0] * self.system.k)[:, np.newaxis]
+        return bool((drop > limit).any())
+
+    def second(self, step: Step, t: float) -> np.ndarray:
+        """The derivatives of the slopes along the solution and by the parameters, (k + 1, n)."""
+        system = self.system
+        rows = step.z(t).reshape(system.k + 1, system.n)
+        dt, dy = np.zeros(system.k + 1), rows.copy()
+        dt[0], dy[0] = 1.0, system.flow(t, rows[0])
+        dq = np.concatenate((np.zeros((1, system.k)), system.units)) if system.k else None
+        value, moves = pushed(system.f, t, rows[0], system.values, dt=dt, dy=dy, dq=dq)
+        return derivative(value, moves, system.k + 1)
 
     # --- in words
 
-    def warnings(self) -> list[str]:
-        """One sentence for the jumps, one for the kinks."""
+    def warnings(self, order: int = 1) -> list[str]:
+        """A sentence for the jumps and one for the kinks; order is that of the derivatives."""
         jumps = [s for s in self.found if s.jump]
         kinks = [s for s in self.found if not s.jump]
         out = []
@@ -330,8 +198,7 @@ class Switches:
             out.append(
                 f"{self.model.name} has a kink under the solution at {self.times(kinks)}"
                 f"{self.place(kinks[0])}: dy/dt is {sides(kinks[0])}, its derivatives are not the "
-                f"same on both sides. The sensitivities are right beside it; at the kink itself "
-                f"they are one-sided"
+                f"same on both sides. {AT_A_KINK[order]}"
             )
         return out
 

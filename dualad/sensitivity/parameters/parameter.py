@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ...engine.traced import TracedArray
 from ..errors import ParameterError
 
 __all__ = ["Parameter", "checked", "real_number"]
@@ -46,6 +48,17 @@ def checked(name: str, value: Any) -> Parameter:
     """A parameter with numbers that are floats, and go together."""
     p = value if isinstance(value, Parameter) else Parameter(value)
     what = f"parameter {name!r}"
+    if isinstance(p.value, TracedArray):
+        raise ParameterError(
+            f"{what} is traced by a transformation (grad, jvp, vmap) around this analysis, which "
+            f"takes plain numbers and gives its derivatives itself, as jacobian, jvp and vjp of "
+            f"the result; a function with a rule of your own (dualad.custom_jvp) hands them on"
+        )
+    if np.ndim(p.value) or isinstance(p.value, Mapping):
+        raise ParameterError(
+            f"{what} must be one real number, got {p.value!r}: give each of its numbers a name of "
+            f"its own"
+        )
     number = real_number(what, p.value)
     u = None if p.u is None else real_number(f"the uncertainty of {what}", p.u)
     if u is not None and u < 0:

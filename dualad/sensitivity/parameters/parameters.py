@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, unknown_name
+from ..named import mapping_of
 from .covariance import checked_correlation, checked_covariance
 from .parameter import Parameter, checked, real_number
 
@@ -20,7 +21,8 @@ class Parameters(Mapping[str, float]):
     """Named finite real numbers in a fixed order.
 
     Args:
-        values: a mapping of names to numbers or `Parameter` objects, or pairs of both.
+        values: a mapping of names to numbers or `Parameter` objects, a dataclass, a named tuple or
+            a pandas Series of them, or pairs of both.
         correlation: the matrix of correlation coefficients, in the order of the names.
 
     Raises:
@@ -218,14 +220,18 @@ def _pairs(values: Any) -> list[tuple[Any, Any]]:
     if isinstance(values, ModelParameters):
         known = values._origin
         return list(values.__dict__.items() if known is None else known().details())
-    given = values.items() if isinstance(values, Mapping) else values
+    named = mapping_of(values)
+    given = values if named is None else named.items()
+    if hasattr(values, "index") and hasattr(values, "items"):
+        given = values.items()  # a pandas Series
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ParameterError(f"parameters are a mapping of names to values; got {values!r}")
     pairs = list(given)
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ParameterError(
-                f"parameters are a mapping of names to values, or pairs of both; got {pair!r}"
+                f"parameters are a mapping of names to values, a dataclass, a pandas Series, or "
+                f"pairs of names and values: got {pair!r} where a pair should be"
             )
     return [tuple(pair) for pair in pairs]
 

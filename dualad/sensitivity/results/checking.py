@@ -22,10 +22,19 @@ METHODS = ("central", "complex", "high precision")
 COLUMNS = ("t", "output", "parameter", "value", "reference", "difference", "error", "verdict")
 #: How many times the estimated error of the reference a difference may be.
 TIMES = 20.0
+#: How often the steps are shortened, and by what, where events come or go within them.
+SHORTER, FACTOR = 5, 8.0
+
+
+class OtherShapeError(SensitivityError):
+    """Within a step of a difference events come or go, or times do."""
 
 
 class Check(Table):
-    """The table of a check; `ok` says whether no entry disagrees."""
+    """The table of a check; `ok` says whether no entry disagrees.
+
+    `failed()` are the rows that do, `kinks()` those where there is no derivative to disagree with.
+    """
 
     @property
     def ok(self) -> bool:
@@ -35,6 +44,10 @@ class Check(Table):
     def failed(self) -> list[dict[str, Any]]:
         """The rows whose derivatives differ from their references."""
         return [row for row in self if row["verdict"].startswith("differs")]
+
+    def kinks(self) -> list[dict[str, Any]]:
+        """The rows where the derivatives from the left and from the right are two."""
+        return [row for row in self if row["verdict"].startswith("not differentiable")]
 
     def require(self) -> None:
         """Nothing, if all agree.
@@ -69,8 +82,9 @@ def check(
         raise SensitivityError(f"rtol must be positive, got {rtol!r}")
     if result.again is None:
         raise SensitivityError(
-            "this result does not know how to compute its values again (it was read from a file, "
-            "or made by hand), so there is nothing to check it with"
+            "this result does not know how to compute its values again, so there is nothing to "
+            "check it with: it was read from a file or made by hand, its integration ended early, "
+            "or its times are those of steps and events (give t_eval)"
         )
     times = result.row_labels()
     columns = COLUMNS[1:] if times is None else COLUMNS
@@ -88,9 +102,13 @@ def check(
                 plain = _reference(result, f, "central", j, close)
                 found = _analytic(found, _rows(result, name, j, plain, times, close))
             rows.extend(found)
-    bad = sum(row[-1].startswith("differs") for row in rows)
-    title = f"{len(rows)} derivatives against {method}: {bad} differ"
-    return Check(columns, rows, title)
+    table = Check(columns, rows)
+    kinks = len(table.kinks())
+    table.title = (
+        f"{len(rows)} derivative{'s' * (len(rows) != 1)} against {method}: "
+        f"{len(table.failed())} differ{f', {kinks} not differentiable' * bool(kinks)}"
+    )
+    return table
 
 
 def _analytic(rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]) -> list[Any]:
@@ -130,9 +148,26 @@ def _reference(
                 f"the model cannot be computed for complex parameters ({error}): check with "
                 f"method='central'"
             ) from error
+    h = _step(result, j)
+    for _ in range(SHORTER):
+        try:
+            return _central(f, x, j, h, method, enough)
+        except OtherShapeError:
+            h /= FACTOR
+    return _central(f, x, j, h, method, enough)
+
+
+def _central(
+    f: Callable[[np.ndarray], Any],
+    x: np.ndarray,
+    j: int,
+    h: float,
+    method: str,
+    enough: Callable[[np.ndarray], np.ndarray],
+) -> Difference:
     if method == "high precision":
-        return central(f, x.astype(np.longdouble), j, _step(result, j))
-    return central(f, x, j, _step(result, j), enough=enough)
+        return central(f, x.astype(np.longdouble), j, h)
+    return central(f, x, j, h, enough=enough)
 
 
 class _Recomputed:
@@ -149,9 +184,10 @@ class _Recomputed:
         with quietly():
             out = np.asarray(again(x))
         if out.shape != shape:
-            raise SensitivityError(
+            raise OtherShapeError(
                 f"the model gave values of shape {out.shape} for other parameters, instead of "
-                f"{shape}: fix the times of the result"
+                f"{shape}: fix the times of the result; an event that comes or goes here, at the "
+                f"end of the span, say, has no derivative that differences could find"
             )
         return out.reshape(-1)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.scaling import kind_of, scaled, symbol, zero_notes
+from ..analysis.scaling import kind_of, notes_on, scaled, symbol
 from ..errors import SensitivityError
 from ..extras import extra
 from ..parameters.unit_text import named
@@ -40,7 +40,7 @@ def result_table(result: Sensitivities, kind: bool | str = False) -> Table:
     head_names = [] if times is None else [named("t", getattr(result, "time_unit", None))]
     unit_name = ["unit"] if result.output_units else []
     title = "" if kind == "none" else f"columns of parameters: {symbol(kind)}"
-    notes = zero_notes(result) if kind == "elasticity" else []
+    notes = notes_on(result, kind)
     columns = [*head_names, "output", "value", *unit_name, *marks(result, kind)]
     return Table(columns, body, title, notes)
 

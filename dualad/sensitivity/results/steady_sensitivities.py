@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..errors import ModelError, SensitivityError
 from ..implicit.equations import UserFunction
 from ..implicit.factor import Factor
 from ..implicit.stoichiometry import stoichiometry
+from ..named import mapping_of
 from .named_matrix import NamedMatrix
 from .sensitivities import Sensitivities
 
@@ -195,8 +196,8 @@ def _rates(
     v = np.array(function.array(returned), float)
     if v.ndim != 1:
         raise ModelError(f"{function.name} returned shape {v.shape}, not one number a rate")
-    named = isinstance(returned, Mapping)
-    names = tuple(map(str, returned)) if named else tuple(f"v{i + 1}" for i in range(len(v)))
+    named = mapping_of(returned) or [f"v{i + 1}" for i in range(len(v))]
+    names = tuple(map(str, named))
     return function, names, v
 
 

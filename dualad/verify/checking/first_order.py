@@ -12,11 +12,12 @@ import numpy as np
 from ...errors import ShapeError, StructureError
 from ...transforms.forward import jvp
 from ...transforms.reverse import vjp
-from ..report import CANNOT_TELL, RIGHT, WRONG, Block, Report
+from ..report import Report
+from ..verdicts import CANNOT_TELL, RIGHT, WRONG, Block
 from .claims import Claim, cotangents, forward_matrix, reverse_matrix
-from .differences import roughness
 from .judging import judge, judged_pair
 from .reference import Reference
+from .rounding import roughness
 from .space import Space, plain
 from .subject import Subject
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report import Block
+from ..verdicts import Block
 from .reference import Reference
 
 __all__ = ["COARSE", "judge", "judged_pair", "rounding"]

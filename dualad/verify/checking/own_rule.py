@@ -9,7 +9,7 @@ import numpy as np
 from ...autograd.custom_vjp import custom_vjp
 from ...errors import StructureError
 from ...transforms.custom import custom_jvp
-from ..report import RIGHT, WRONG, Block
+from ..verdicts import RIGHT, WRONG, Block
 from .first_order import Job
 from .judging import judged_pair
 from .space import plain

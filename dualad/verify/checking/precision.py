@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report import CANNOT_TELL, WRONG
+from ..verdicts import CANNOT_TELL, WRONG
 from .first_order import Job, Mode, eps_of
 from .judging import judge
 from .reference import Reference

@@ -11,7 +11,7 @@ from ...autograd.function import Function
 from ...engine.tree import flatten
 from ...transforms.forward import jvp
 from ...transforms.reverse import vjp
-from ..report import CANNOT_TELL, RIGHT, WRONG, Block
+from ..verdicts import CANNOT_TELL, RIGHT, WRONG, Block
 from .claims import cotangents
 from .first_order import Job
 from .space import plain

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .complex_step import complex_step, is_analytic
-from .differences import Samples, Slope, sample, slope, steps
+from .differences import Slope, slope
+from .samples import Samples, sample, steps
 from .subject import Subject
 
 __all__ = ["Reference", "along", "reference"]

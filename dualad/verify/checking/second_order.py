@@ -8,7 +8,7 @@ import numpy as np
 
 from ...transforms.forward import jvp
 from ...transforms.reverse import vjp
-from ..report import CANNOT_TELL
+from ..verdicts import CANNOT_TELL
 from .claims import cotangents
 from .first_order import Job, _random_vectors, eps_of
 from .judging import judge, judged_pair

@@ -1,0 +1,121 @@
+"""Entries by an index of plain values: `getitem`, its transpose `scatter`, and `index_set`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.primitive import Linear
+from ..engine.shape import BOUND
+from ..engine.traced import Spec
+from .keys import FULL, is_array, place_of_batch, shape_at
+
+__all__ = ["getitem", "index_set", "scatter"]
+
+
+def _getitem(x: Any, index: tuple) -> Any:
+    return x[index]
+
+
+def scatter_add(values: Any, index: Any, shape: Any) -> Any:
+    """Zeros of the given shape with the values added at an index."""
+    out = np.zeros(shape, values.dtype)
+    for k in index:
+        if isinstance(k, np.ndarray):
+            np.add.at(out, index, values)
+            return out
+    out[index] = values
+    return out
+
+
+def write_at(x: Any, v: Any, index: Any) -> Any:
+    """A copy of x with the entries at an index replaced by v."""
+    out = np.array(x)
+    out[index] = v
+    return out
+
+
+def _add_into(out: np.ndarray, ct: Any, index: tuple) -> None:
+    for k in index:
+        if is_array(k):
+            np.add.at(out, index, ct)
+            return
+    out[index] += ct
+
+
+def _getitem_batch(args: tuple, mine: tuple, index: tuple) -> Any:
+    out = getitem(args[0], index=(FULL, *index))
+    place = place_of_batch(index)
+    return np.moveaxis(out, place, 0) if place else out
+
+
+def _scatter_batch(args: tuple, mine: tuple, index: tuple, shape: tuple) -> Any:
+    place = place_of_batch(index)
+    values = np.moveaxis(args[0], 0, place) if place else args[0]
+    return scatter(values, index=(FULL, *index), shape=(args[0].shape[0], *shape))
+
+
+def with_batch_axis(x: Any, mine: bool, n: int, ndim: int | None = None) -> Any:
+    """x with the batch axis in front, and `ndim` axes behind it."""
+    if ndim is not None and x.ndim - mine < ndim:
+        x = np.reshape(x, x.shape[:mine] + (1,) * (ndim + mine - x.ndim) + x.shape[mine:])
+    return x if mine else np.broadcast_to(x, (n, *x.shape))
+
+
+def batch_size(args: tuple, mine: tuple) -> int:
+    return next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
+
+
+def _index_set_batch(args: tuple, mine: tuple, index: tuple) -> Any:
+    n = batch_size(args, mine)
+    x = with_batch_axis(args[0], mine[0], n)
+    v = args[1] if hasattr(args[1], "ndim") else np.asarray(args[1], x.dtype)
+    v = with_batch_axis(v, mine[1], n, len(shape_at(x.shape[1:], index)))
+    return index_set(x, np.moveaxis(v, 0, place_of_batch(index)), index=(FULL, *index))
+
+
+def last_writer(shape: tuple, index: Any) -> Any:
+    """Which entries of a value written at an index stay: of repeated ones the last."""
+    order = np.arange(int(np.prod(shape_at(shape, index)))).reshape(shape_at(shape, index))
+    winner = np.empty(shape, order.dtype)
+    winner[index] = order
+    return winner[index] == order
+
+
+def _written(ct: Any, x: Any, v: Any, index: tuple) -> Any:
+    """The transpose of a write in the value written."""
+    share = getitem(ct, index=index)
+    if not any(map(is_array, index)):
+        return share
+    stays = last_writer(x.shape, index)
+    return share if stays.all() else np.where(stays, share, np.zeros((), share.dtype))
+
+
+getitem = Linear(
+    _getitem,
+    lambda ct, x, index: scatter(ct, index=index, shape=x.shape),
+    batch=_getitem_batch,
+    spec=lambda x, index: Spec(shape_at(x.shape, index), x.dtype),
+    show=lambda x, index: f"{x}[{index}]",
+    add_into=_add_into,
+    name="getitem",
+)
+scatter = Linear(
+    scatter_add,
+    lambda ct, values, index, shape: getitem(ct, index=index),
+    batch=_scatter_batch,
+    spec=lambda values, index, shape: Spec(shape, values.dtype),
+    name="scatter_add",
+)
+index_set = Linear(
+    write_at,
+    lambda ct, x, v, index: index_set(ct, np.zeros((), ct.dtype), index=index),
+    _written,
+    joint=True,
+    batch=_index_set_batch,
+    spec=lambda x, v, index: Spec(x.shape, x.dtype),
+    name="index_set",
+)
+
+BOUND.update(getitem=getitem, index_set=index_set)
