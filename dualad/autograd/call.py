@@ -78,10 +78,11 @@ class Call:
 
     def result(self) -> Any:
         """The outputs as the caller gets them."""
-        values, _ = self.run(self.values)
-        out = self.outputs.given(values)
-        self._forget()
-        return out
+        try:
+            values, _ = self.run(self.values)
+            return self.outputs.given(values)
+        finally:
+            self._forget()
 
     def _forget(self) -> None:
         """Drop all tensors: the rules of the graph need counts and positions alone."""

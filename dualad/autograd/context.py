@@ -36,6 +36,8 @@ class FunctionCtx:
         self._to_save: dict[str, tuple] = {}
         self._slots: dict[str, list[Slot]] | None = None
         self._dirty: tuple = ()
+        #: whether any input was marked as changed in place
+        self._changes_inputs = False
         self._non_differentiable: tuple = ()
         self._materialize = True
         self._grad_dtypes: tuple | None = None
@@ -124,7 +126,9 @@ class FunctionCtx:
             for rule, tensors in self._to_save.items()
         }
         self._scene = Scene("backward", self.saved_of(inputs), values)
-        self._to_save, self._non_differentiable = {}, ()
+        self._changes_inputs = bool(self._dirty)
+        # A marked tensor has this context in its history from now on: they would keep each other.
+        self._to_save, self._dirty, self._non_differentiable = {}, (), ()
 
     def differentiable(self, outs: list[Any]) -> list[bool]:
         """Which outputs have a derivative: floating point and not marked."""
@@ -135,7 +139,7 @@ class FunctionCtx:
 
     def changes_inputs(self) -> bool:
         """Whether inputs were marked as changed in place."""
-        return bool(self._dirty)
+        return self._changes_inputs
 
     def is_partial(self) -> bool:
         """Whether forward has left it without what it saves, as a rule for vmap does."""

@@ -38,8 +38,8 @@ def sweep_graph(
         from .blame import blame_graph
 
         watch.swept(sweep.guarded_run, lambda: blame_graph(watch, sweep))
-    for tensor, ct in sweep.retained:
-        tensor._retain(ct)
+    for tensor, node, ct in sweep.retained:
+        tensor._retain(node, ct)
     if swept is not None:
         swept |= sweep.running
     elif not retain_graph:
@@ -90,8 +90,8 @@ class Sweep:
     def run(self, guarded: bool) -> None:
         """Visit the nodes, latest first; guarded: zero wins over infinity in products."""
         self.found: dict[Node, Any] = {}
-        #: (tensor, gradient) for the tensors that keep theirs
-        self.retained: list[tuple[Any, Any]] = []
+        #: (tensor, node, gradient) for the tensors that keep theirs
+        self.retained: list[tuple[Any, Node, Any]] = []
         g = self.cotangents()
         own: set = _Nothing() if self.create_graph else set()
         for node, ct in self.seeds:
@@ -110,7 +110,7 @@ class Sweep:
                 ct = hook(ct)
         tensor = None if node.retained is None else node.retained()
         if tensor is not None:
-            self.retained.append((tensor, ct))
+            self.retained.append((tensor, node, ct))
         if node.entry is None if self.wanted is None else node in self.wanted:
             self.found[node] = ct
         return ct

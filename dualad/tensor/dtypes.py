@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.traced import TracedArray, raw
+from ..engine.visible import is_functional
 from .face import State, unwrap, wrap
+from .layout import layout
 
 __all__ = ["Dtypes"]
 
@@ -19,18 +21,22 @@ class Dtypes(State):
     __slots__ = ()
 
     def clone(self) -> Any:
-        """A copy with the same derivative."""
+        """A copy with the same derivative, which lies in memory in the same order."""
+        return self._copied("K")
+
+    def _copied(self, order: Any) -> Any:
         v = unwrap(self)
-        return wrap(np.copy(v) if isinstance(v, TracedArray) else v.copy())
+        return wrap(np.copy(v, order) if isinstance(v, TracedArray) else v.copy(order))
 
     def contiguous(self) -> Any:
         """The tensor itself, or a copy in the order of rows if it has another one."""
-        memory = raw(unwrap(self))
-        return self if np.asarray(memory).flags.c_contiguous else self.clone()
+        return self if self.is_contiguous() else self._copied("C")
 
     def is_contiguous(self) -> builtins.bool:
         """Whether the memory has the order of rows."""
-        return builtins.bool(np.asarray(raw(unwrap(self))).flags.c_contiguous)
+        value = unwrap(self)
+        memory = layout(self) if is_functional(value) else np.asarray(raw(value))
+        return builtins.bool(memory.flags.c_contiguous)
 
     def to(self, *args: Any, dtype: Any = None, copy: builtins.bool = False) -> Any:
         """The tensor in another dtype, given as such or as that of another tensor."""

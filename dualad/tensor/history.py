@@ -164,8 +164,10 @@ class History(State):
         """Whether this tensor is no leaf and keeps its gradient in .grad."""
         return self._retains
 
-    def _retain(self, gradient: Any) -> None:
-        """Add to .grad of a tensor that retains it."""
+    def _retain(self, node: Node, gradient: Any) -> None:
+        """Add to .grad of a tensor that retains it; node: of the value whose gradient it is."""
+        if node is not self._node():
+            return  # A view that nobody has read since its base was written to.
         if self._grad is not None:
             gradient = unwrap(self._grad) + gradient
         self._grad = wrap(np.array(gradient) if isinstance(gradient, np.ndarray) else gradient)

@@ -8,6 +8,7 @@ duals, graph values and traced ones, and views of views.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,14 +110,10 @@ class DualView(View):
     __slots__ = ("level", "move", "moved")
 
     def __init__(self, base: Any, level: Level, move: Any):
-        super().__init__(base, self._below, lambda old, new: new)
+        # Not a method of its own: a cycle would keep the arrays until the garbage is collected.
+        super().__init__(base, partial(_below, level), lambda old, new: new)
         self.level, self.move = level, move
         self.moved = None if move is None else version(move._value)
-
-    def _below(self, value: Any) -> Any:
-        """A value of the base without a tangent at this level."""
-        mine = type(value) is Dual and value.level is self.level
-        return value.primal if mine else value[...] if isinstance(value, np.ndarray) else value
 
     def current(self, view: Any) -> Any:
         before = view._value
@@ -157,14 +154,20 @@ class DualView(View):
         self.moved = version(self.move._value)
         if self.level.is_open:
             # A tangent of the tangent at this level is of second order there: it counts as zero.
-            moving = apart(self._below(self.move._full()))
+            moving = apart(self.read(self.move._full()))
             if any(level.rank > self.level.rank for level in levels_of(moving)):
                 raise LevelError(
                     "a dual of an inner level was written in place into the tensor that is the "
                     "tangent of a dual: give a clone() of it to make_dual"
                 )
-            view._value = make_dual(self.level, self._below(view._value), moving)
+            view._value = make_dual(self.level, self.read(view._value), moving)
             view._clock += 1
+
+
+def _below(level: Level, value: Any) -> Any:
+    """A value without a tangent at this level."""
+    mine = type(value) is Dual and value.level is level
+    return value.primal if mine else value[...] if isinstance(value, np.ndarray) else value
 
 
 def apart(value: Any) -> Any:

@@ -17,6 +17,7 @@ from ..errors import NotDifferentiableError, ShapeError
 from ..ops.indexing import replaced
 from .face import State, shape_checked, unwrap, wrap
 from .keys import at_entries, index_key, is_basic
+from .layout import share_strides, stays_a_view
 from .view import Put, Read, UnrecordedView, View, is_recorded, node_of
 
 __all__ = ["Views"]
@@ -34,14 +35,21 @@ class Views(State):
 
     __slots__ = ()
 
-    def _make_view(self, read: Read, put: Put) -> Any:
-        """A view of this tensor: read(value) gives its value, put(value, new) writes to it."""
+    def _make_view(self, read: Read, put: Put, may_copy: bool = False) -> Any:
+        """A view of this tensor: read(value) gives its value, put(value, new) writes to it.
+
+        may_copy: whether it depends on the memory if it is one.
+        """
         full = self._full()
         self._is_viewed = True
         hidden = not is_grad_enabled() and is_recorded(full)
         link = (UnrecordedView if hidden else View)(self, read, put)
         out = wrap(link.value(full))
-        if is_functional(full) or not out._value.size or overlap(out._value, full):
+        if is_functional(full):
+            is_view = not may_copy or stays_a_view(self, read)
+        else:
+            is_view = not out._value.size or overlap(out._value, full)
+        if is_view:
             out._view = link
         return out
 
@@ -56,6 +64,7 @@ class Views(State):
         self._may_write(full)
         before = wrap(full)
         before._view, before._clock, before._born = self._view, self._clock, self._born
+        share_strides(before, self)
         out = view(before)
         self._value, self._view = out._value, out._view
         if not is_functional(full):
@@ -148,7 +157,7 @@ class Views(State):
         """The same entries in another shape: a view where the memory allows it."""
         new_shape = sizes(sizes_ if shape is None else (shape,))
         return self._make_view(
-            lambda v: np.reshape(v, new_shape), lambda v, new: np.reshape(new, v.shape)
+            lambda v: np.reshape(v, new_shape), lambda v, new: np.reshape(new, v.shape), True
         )
 
     def view(self, *shape: Any) -> Any:

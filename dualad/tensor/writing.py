@@ -24,6 +24,7 @@ from ..ops.structure import cast
 from .draws import generator
 from .face import State, operand, shape_checked, unwrap, wrap
 from .keys import index_key, is_basic
+from .layout import keep_strides
 from .view import node_of
 
 __all__ = ["Writing", "as_it_was", "in_place"]
@@ -63,6 +64,7 @@ class Writing(State):
         full = self._full()
         if is_functional(full) or is_functional(value):
             self._refuse_captured(value)
+            keep_strides(self)
             self._value = rejoined(full, value)
         else:
             memory = raw(full)

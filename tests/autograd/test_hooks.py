@@ -1,5 +1,7 @@
 """Hooks: on gradients, on what is saved, and the gradients that are retained."""
 
+import warnings
+
 import numpy as np
 import pytest
 from tensors import same, t
@@ -137,6 +139,28 @@ def test_after_a_write_it_is_the_gradient_of_the_new_value():
     y.mul_(4)
     (y * 2).backward()
     same(y.grad, 2.0)
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_so_it_is_for_a_view_whether_or_not_anybody_looked_at_it_since(looks):
+    x = t([1.0, 2.0], True)
+    y = x * 1
+    view = y[0]
+    view.retain_grad()
+    view.mul_(3)
+    if looks:
+        view.item()
+    y.sum().backward()  # It depends on the entries of y: on the old value of the view only.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert view.grad is None
+    same(x.grad, [3.0, 1.0])
+    z = x * 1
+    view = z[0]
+    view.retain_grad()
+    view.mul_(3)
+    (z.sum() + 5 * view).backward()
+    same(view.grad, 5.0)
 
 
 def test_only_what_has_a_history_retains_a_gradient():
