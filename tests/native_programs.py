@@ -12,7 +12,7 @@ from dualad.compiling.signature import signature
 def program_of(f, *args):
     """The simplified program of a function, and the values that it takes."""
     call = signature(args, {})
-    traced, _ = trace(f, call.values, call.rebuild)
+    traced, _, _ = trace(f, call.values, call.rebuild)
     return Path(traced, "numpy").simplified(), call.values
 
 

@@ -403,7 +403,7 @@ STATED = {
         "_spec",
         "show",
         "add_into",
-        "adds",
+        "add_share",
     },
     Composite: {"rules", "is_chained", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},

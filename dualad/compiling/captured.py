@@ -7,16 +7,20 @@ array that the program reads itself is read anew; any other is compared entry by
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import dis
 import math
-from collections.abc import Iterable
+from array import array as numbers
+from collections.abc import Callable, Iterable
 from operator import is_
 from typing import Any
 
 import numpy as np
 
 from ..engine.bits import same_bits
-from .following import MISSING, Following, contents, entries
+from .following import MAPPINGS, MISSING, Following, contents, count, entries
+from .unchanged import unchanged
 
 __all__ = ["Captured"]
 
@@ -27,42 +31,50 @@ SMALL = 1 << 14
 class Captured(Following):
     """What a function captures, or objects that it is given, each with the value it had."""
 
+    #: how it is asked quickly whether nothing has changed, from the first question on
+    _unchanged: Callable[[], bool] | None = None
+
     def __bool__(self) -> bool:
         return bool(
-            self._cells or self._items or self._slots or self._contents or self._sizes
-            or self._compared
+            self.cells or self.items or self.slots or self.contents or self.sizes
+            or self.compared
         )  # fmt: skip
 
     # --- comparing ----------------------------------------------------------------------------
 
     def changed(self) -> str | None:
         """The name of something that has another value now; None if there is none."""
-        for cell, value, name in self._cells:
+        if self._unchanged is None:
+            self._unchanged = unchanged(self)
+        return None if self._unchanged() else self._changed()
+
+    def _changed(self) -> str | None:
+        for cell, value, name in self.cells:
             try:
                 now = cell.cell_contents
             except ValueError:
                 return name
             if now is not value and not _equal(now, value):
                 return name
-        for names, name, value in self._items:
+        for names, name, value in self.items:
             now = names.get(name, MISSING)
             if now is not value and not _equal(now, value):
                 return name
-        for x, name, value in self._slots:
+        for x, name, value in self.slots:
             now = getattr(x, name, MISSING)
             if now is not value and not _equal(now, value):
                 return name
-        for container, before, name in self._contents:
-            if len(container) * (2 if isinstance(container, dict) else 1) != len(before):
+        for container, before, name in self.contents:
+            if count(container) != len(before):
                 return name
             if not all(map(is_, entries(container), before)) and not all(
                 map(_alike, entries(container), before)
             ):
                 return name
-        for own, n, name in self._sizes:
+        for own, n, name in self.sizes:
             if len(own) != n:
                 return name
-        for array, copy, name in self._compared:
+        for array, copy, name in self.compared:
             if type(copy) is bytes:
                 if array.tobytes() != copy:
                     return name
@@ -75,28 +87,55 @@ class Captured(Following):
 
         What it only counts, or appends to, is taken as it is now: no result depends on it.
         """
-        if self.changed() is None:
+        if self._changed() is None:
             return None
-        self._cells = [
+        self.cells = [
             (cell, contents(cell) if self._counts(name) else value, name)
-            for cell, value, name in self._cells
+            for cell, value, name in self.cells
         ]
-        self._items = [
+        self.items = [
             (names, name, names.get(name, MISSING) if self._counts(name) else value)
-            for names, name, value in self._items
+            for names, name, value in self.items
         ]
-        self._contents = [
-            (x, now, name)
-            if len(now := list(entries(x))) > len(old) and _begins(x, now, old)
-            else (x, now if len(now) == len(old) and self._counts(name) else old, name)
-            for x, old, name in self._contents
+        self.contents = [
+            (x, now if self._is_settled(x, now := list(entries(x)), old, name) else old, name)
+            for x, old, name in self.contents
         ]
-        return self.changed()
+        return self._changed()
+
+    def restore(self) -> None:
+        """Put everything back as it was, where a trace came to nothing and the function runs."""
+        for cell, value, _ in self.cells:
+            if contents(cell) is not value:
+                cell.cell_contents = value
+        for names, name, value in self.items:
+            if isinstance(names, dict) and names.get(name, MISSING) is not value:
+                if value is MISSING:
+                    del names[name]
+                else:
+                    names[name] = value
+        for x, name, value in self.slots:
+            if value is not MISSING and getattr(x, name, MISSING) is not value:
+                with contextlib.suppress(AttributeError):  # of an object that is frozen
+                    setattr(x, name, value)
+        for x, old, _ in self.contents:
+            if count(x) != len(old) or not all(map(is_, entries(x), old)):
+                _refill(x, old)
+
+    def _is_settled(self, x: Any, now: list, old: list, name: str) -> bool:
+        """Whether the entries of a container are other ones without telling on a result.
+
+        A dict may have new entries, as one in which results are looked up; a list that is read
+        beside that has others at the next call.
+        """
+        if len(now) < len(old) or (len(now) > len(old) and not _begins(x, now, old)):
+            return False
+        return (len(now) > len(old) and isinstance(x, dict)) or self._counts(name)
 
     def _counts(self, name: str) -> bool:
         """Whether the code reads a variable, or an attribute, once: to change it."""
         reads = 0
-        for code in self._codes:
+        for code in self.codes:
             for step in dis.get_instructions(code):
                 reads += step.argval == name and step.opname.startswith("LOAD")
         return reads <= 1
@@ -126,13 +165,33 @@ class Captured(Following):
             read_itself = id(_root(array)) in known and array.nbytes > most
             if not read_itself and array.dtype.kind != "O":
                 copy = array.tobytes() if array.nbytes <= SMALL else array.copy()
-                self._compared.append((array, copy, name))
+                self.compared.append((array, copy, name))
         self._arrays.clear()
+
+
+def _refill(x: Any, old: list) -> None:
+    """Give a container the entries that it had."""
+    if isinstance(x, numbers):
+        x[:] = numbers(x.typecode, old)
+    elif isinstance(x, (list, bytearray)):
+        x[:] = type(x)(old)
+    elif isinstance(x, dict):
+        x.clear()
+        x.update(zip(old[: len(old) // 2], old[len(old) // 2 :], strict=True))
+    elif isinstance(x, np.ndarray):
+        for k, entry in zip(np.ndindex(x.shape), old, strict=True):
+            x[k] = entry
+    elif isinstance(x, set):
+        x.clear()
+        x.update(old)
+    elif isinstance(x, collections.deque):
+        x.clear()
+        x.extend(old)
 
 
 def _begins(x: Any, now: list, old: list) -> bool:
     """Whether a list or a dict has its old entries, and new ones behind them."""
-    if not isinstance(x, dict):
+    if not isinstance(x, MAPPINGS):
         return all(map(is_, now, old))
     n, k = len(now) // 2, len(old) // 2
     return all(map(is_, now[:k], old[:k])) and all(map(is_, now[n : n + k], old[k:]))

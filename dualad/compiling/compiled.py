@@ -26,6 +26,10 @@ __all__ = ["Compiled"]
 
 #: How many kinds of arguments are remembered, and how often what is captured may change.
 KINDS, CHANGES = 256, 8
+#: Why a function has no program in the end, though each single time it might have one.
+CAPTURED = "{}, which it captures, changes again and again: pass it as an argument"
+GIVEN = "{}, of an object that it is given, changes again and again: pass it as an argument"
+WARNS = "it gives warnings (warnings.warn), which a program does not"
 
 
 class Compiled:
@@ -102,7 +106,7 @@ class Compiled:
             name = paths.given.changed()
             if name is not None:
                 self._cache.pop(call.key, None)
-                self._count_change(name, "of an object that it is given,")
+                self._count_change(GIVEN.format(name))
                 paths = None
         if paths is None:
             leaf = self._integers.count(args, kwargs, self._static)
@@ -139,13 +143,13 @@ class Compiled:
 
     def _run_and_trace(self, call: Call, paths: Paths, args: tuple, kwargs: dict) -> Any:
         captured = Captured(self.function, *self._watched)
-        given = Captured(given=call.others, names=captured.names)
+        given = Captured(given=call.others, names=captured.names, codes=captured.codes)
         sources = [*captured.sources, *given.sources, *flatten((args, kwargs))[0]]
         impure, marks = Impurity(sources), (captured.marks(), given.marks())
         try:
             with impure:
                 numbers = python_numbers(args, kwargs, self._static, call.places)
-                program, result = trace(self.function, call.values, call.rebuild, numbers)
+                program, result, kept = trace(self.function, call.values, call.rebuild, numbers)
         except Untraceable as error:
             why = str(error) if error.always else None
         except Written:
@@ -155,18 +159,25 @@ class Compiled:
         else:
             why = ""
         if why != "":
+            captured.restore()
+            given.restore()
             result = self.function(*args, **kwargs)  # the error is the function's own if it raises
             if why is not None:
                 self._refuse(paths, why)
             return result
+        if kept is not None and impure.found is None:
+            impure.found = f"it keeps a value that depends on the arguments, in {kept}"
         if impure.found is not None:
             self._refused = impure.found
             self._warn(impure.found)
             return result
+        if impure.warned:  # so it does whenever it comes to that place
+            self._count_change(WARNS)
+            return result
         name = captured.settled() or captured.written(marks[0])
         name = name or given.settled() or given.written(marks[1])
         if name is not None:  # the function itself did it, and will do it again
-            self._count_change(name, "which it captures,")
+            self._count_change(CAPTURED.format(name))
             return result
         leaves = deciding(program, call, self._integers.varying)
         if leaves:
@@ -214,15 +225,15 @@ class Compiled:
             self._cache.clear()
             self._hot = None
             self._derivatives.clear()
-        self._count_change(name, "which it captures,")
+        self._count_change(CAPTURED.format(name))
 
-    def _count_change(self, name: str | None, what: str) -> None:
+    def _count_change(self, why: str) -> None:
         """Give up where what a program depends on changes again and again."""
         with self._lock:
             self._changes += 1
             if self._changes <= CHANGES or self._refused is not None:
                 return
-            self._refused = f"{name}, {what} changes again and again: pass it as an argument"
+            self._refused = why
         self._warn(self._refused)
 
     # --- under transformations ------------------------------------------------------------------

@@ -69,6 +69,9 @@ def compile(
     Returns:
         A `Compiled` function, with `source()` and `clear()`.
 
+    Raises:
+        ArgumentError: `function` is none, or an option is none of those above.
+
     Warns:
         CompileWarning: once for a function that runs without a program, with the reason and the
             line that it lies in.
@@ -82,11 +85,27 @@ def compile(
     options: dict[str, Any] = {
         "threads": threads,
         "static": frozenset([static] if isinstance(static, (int, str)) else static),
-        "max_paths": max_paths,
+        "max_paths": _whole(max_paths),
         "backend": checked(backend),
     }
     if function is None:
         return functools.partial(Compiled, **options)
     if not callable(function):
         raise ArgumentError(f"compile takes a function, got {type(function).__name__}")
-    return function if isinstance(function, Compiled) else Compiled(function, **options)
+    if not isinstance(function, Compiled):
+        return Compiled(function, **options)
+    return function if options == DEFAULT else Compiled(function.function, **options)
+
+
+DEFAULT: dict[str, Any] = {
+    "threads": None,
+    "static": frozenset(),
+    "max_paths": 32,
+    "backend": "auto",
+}
+
+
+def _whole(max_paths: Any) -> int:
+    if isinstance(max_paths, int) and max_paths >= 1:
+        return max_paths
+    raise ArgumentError(f"max_paths is a whole number from 1 on, not {max_paths!r}")

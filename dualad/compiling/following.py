@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import functools
 import random
@@ -14,10 +15,11 @@ import numpy as np
 
 from ..engine.traced import TracedArray
 
-__all__ = ["MISSING", "PARTS", "ROOT", "Following", "contents", "entries"]
+__all__ = ["MAPPINGS", "MISSING", "PARTS", "ROOT", "Following", "contents", "count", "entries"]
 
-#: How deep functions, objects and containers are followed, and how long containers are compared.
-DEPTH, LONG = 12, 10_000
+#: How deep functions, objects and containers are followed, those of this package not counted, and
+#: how long containers are compared.
+DEPTH, LONG = 20, 10_000
 ROOT = __name__.partition(".")[0]
 #: Packages whose functions and objects depend on nothing that changes.
 FIXED = frozenset({ROOT, "numpy", "scipy", "numba", *sys.stdlib_module_names} - {"__main__"})
@@ -26,9 +28,27 @@ PARTS = ("f", "func", "function", "fun", "__wrapped__", "fn", "_rule", "args", "
 #: Libraries whose functions keep no state for their callers.
 LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator", "itertools")
 ATOMS = (int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, type(None), TracedArray)
-CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
+MAPPINGS = (dict, types.MappingProxyType)
+CONTAINERS = (
+    list, tuple, set, frozenset, collections.deque, bytearray, array.array, *MAPPINGS,
+)  # fmt: skip
+#: Libraries whose objects hold what their users write into, and what that is.
+HOLDERS = {"scipy": (np.ndarray,), ROOT: (np.ndarray,), "collections": (list, dict)}
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 SLOT = types.MemberDescriptorType
+#: What looks attributes up by a text, which then stands in the code as it is.
+BY_TEXT = frozenset({"getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller"})
+#: Methods that code calls without naming them.
+IMPLICIT = frozenset(
+    [f"__{r}{name}__" for r in ("", "r", "i") for name in (
+        "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift".split()
+    )]
+    + [f"__{name}__" for name in (
+        "getattr getattribute getitem contains iter next len reversed missing call enter exit get "
+        "neg pos abs invert bool int float complex index round trunc floor ceil lt le gt ge "
+        "array array_ufunc array_function array_wrap length_hint".split()
+    )]
+)  # fmt: skip
 
 
 class Following:
@@ -39,14 +59,15 @@ class Following:
         *functions: Callable[..., Any],
         given: Iterable[Any] = (),
         names: Iterable[str] = (),
+        codes: Iterable[types.CodeType] = (),
     ):
-        self._cells: list[tuple[Any, Any, str]] = []
-        self._items: list[tuple[Any, str, Any]] = []
-        self._slots: list[tuple[Any, str, Any]] = []
-        self._contents: list[tuple[Any, list, str]] = []
+        self.cells: list[tuple[Any, Any, str]] = []
+        self.items: list[tuple[Any, str, Any]] = []
+        self.slots: list[tuple[Any, str, Any]] = []
+        self.contents: list[tuple[Any, list, str]] = []
         #: how many attributes an object has
-        self._sizes: list[tuple[dict, int, str]] = []
-        self._compared: list[tuple[np.ndarray, Any, str]] = []
+        self.sizes: list[tuple[dict, int, str]] = []
+        self.compared: list[tuple[np.ndarray, Any, str]] = []
         self._arrays: dict[int, tuple[np.ndarray, str]] = {}
         #: something was not followed: it lies too deep, or is of no known kind
         self.too_deep = False
@@ -55,7 +76,7 @@ class Following:
         #: the names that the code looks up
         self.names: set[str] = set(names)
         self._objects: list[tuple[Any, int]] = []
-        self._codes: list[types.CodeType] = []
+        self.codes: list[types.CodeType] = list(codes)
         self._seen: dict[int, Any] = {}
         self._done: set[tuple[int, str]] = set()
         for f in functions:
@@ -80,7 +101,9 @@ class Following:
             return
         self._seen[id(x)] = x
         if isinstance(x, np.ndarray):
-            if x.flags.writeable or x.base is not None:
+            if x.dtype.kind == "O":
+                self._container(x, depth, name)
+            elif x.flags.writeable or x.base is not None:
                 self._arrays[id(x)] = (x, name)
         elif isinstance(x, RANDOM):
             self.sources.append(x)
@@ -103,11 +126,11 @@ class Following:
             self._object(x, depth, name)
 
     def _container(self, x: Any, depth: int, name: str) -> None:
-        if len(x) > LONG:
+        if count(x) > LONG:
             return
         found = list(entries(x))
         if not isinstance(x, (tuple, frozenset)):
-            self._contents.append((x, found, name))
+            self.contents.append((x, found, name))
         for entry in found:
             self._follow(entry, depth - 1, name)
 
@@ -117,43 +140,67 @@ class Following:
             parts = [getattr(x, "__dict__", {}).get(part) for part in PARTS]
             self.too_deep = self.too_deep or not any(map(callable, parts))
             for part in parts:
-                self._follow(part, depth - 1, name)
+                self._follow(part, depth, name)
+            self._held(x, depth, name)
         elif not is_fixed(root) or isinstance(x, types.SimpleNamespace):
             self._objects.append((x, depth))
+            self._held(x, depth, name)
             if type(own := getattr(x, "__dict__", None)) is dict:
-                self._sizes.append((own, len(own), name))
+                self.sizes.append((own, len(own), name))
             if callable(x):
                 self._follow(type(x).__call__, depth - 1, name)
         else:
             module = getattr(x, "__module__", None) or root
             library = callable(x) and module.partition(".")[0].lstrip("_") in LIBRARIES
             self.too_deep = self.too_deep or not library
+            self._held(x, depth, name)
         if hasattr(type(x), "__next__"):
             self.sources.append(x)
+
+    def _held(self, x: Any, depth: int, name: str) -> None:
+        """The arrays and containers that an object of a library has as attributes."""
+        roots = {c.__module__.partition(".")[0] for c in type(x).__mro__}
+        kinds = tuple([kind for root in roots for kind in HOLDERS.get(root, ())])
+        if not kinds:
+            return
+        own = getattr(x, "__dict__", {})
+        for at, held in own.items():
+            if isinstance(held, kinds):
+                self.items.append((own, at, held))
+                self._follow(held, depth - 1, name)
+        for at in {n for c in type(x).__mro__ for n, v in c.__dict__.items() if type(v) is SLOT}:
+            held = getattr(x, at, None)
+            if isinstance(held, kinds):
+                self.slots.append((x, at, held))
+                self._follow(held, depth - 1, name)
 
     def _function(self, f: types.FunctionType, depth: int) -> None:
         own = f.__globals__.get("__name__") or f.__module__ or ""
         if is_fixed(own):
             for cell in f.__closure__ or ():
-                self._follow(contents(cell), depth - 1, "")
+                self._follow(contents(cell), depth, "")
             return
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             value = contents(cell)
             if value is not MISSING:
-                self._cells.append((cell, value, name))
+                self.cells.append((cell, value, name))
                 self._follow(value, depth - 1, name)
-        if f.__defaults__:
-            self._slots.append((f, "__defaults__", f.__defaults__))
+        for slot in ("__defaults__", "__kwdefaults__"):
+            if getattr(f, slot):
+                self.slots.append((f, slot, getattr(f, slot)))
         self._follow((f.__defaults__, f.__kwdefaults__), depth - 1, f.__name__)
-        self._codes += _codes(f.__code__)
+        self.codes += _codes(f.__code__)
         names = _names(f.__code__)
         self.names |= names
+        if f.__dict__ or f.__name__ in names.union(f.__code__.co_freevars):
+            self._objects.append((f, depth))
+            self.sizes.append((f.__dict__, len(f.__dict__), f.__name__))
         for name in names:
             value = f.__globals__.get(name, MISSING)
             if value is MISSING:
                 continue
             if not isinstance(value, (types.ModuleType, type)):
-                self._items.append((f.__globals__, name, value))
+                self.items.append((f.__globals__, name, value))
             self._follow(value, depth - 1, name)
 
     def _attributes(self, x: Any, depth: int) -> None:
@@ -167,19 +214,22 @@ class Following:
         for c in type.mro(x)[1:] if isinstance(x, type) else type(x).__mro__:
             if is_fixed(c.__module__):
                 continue
+            for name in IMPLICIT & c.__dict__.keys():
+                if isinstance(method := c.__dict__[name], types.FunctionType):
+                    self._follow(method, depth - 1, name)
             for name in self.names & c.__dict__.keys():
                 value = c.__dict__[name]
                 if isinstance(value, SLOT):
                     if (id(x), name) not in self._done:
                         self._done.add((id(x), name))
                         now = getattr(x, name, MISSING)
-                        self._slots.append((x, name, now))
+                        self.slots.append((x, name, now))
                         self._follow(now, depth - 1, name)
                     continue
                 if type(own) is dict and name not in own and (id(x), name) not in self._done:
                     self._done.add((id(x), name))
                     if not hasattr(type(value), "__get__"):
-                        self._items.append((own, name, MISSING))
+                        self.items.append((own, name, MISSING))
                 self._watch(c, c.__dict__, name, depth)
 
     def _watch(self, x: Any, names: Any, name: str, depth: int) -> None:
@@ -187,6 +237,8 @@ class Following:
             return
         self._done.add((id(x), name))
         value = names[name]
+        if not isinstance(value, (types.ModuleType, type)):
+            self.items.append((names, name, value))
         if isinstance(value, property):
             self._follow(value.fget, depth - 1, name)
         elif isinstance(value, functools.cached_property):
@@ -194,8 +246,6 @@ class Following:
         elif isinstance(value, (staticmethod, classmethod)):
             self._follow(value.__func__, depth - 1, name)
         else:
-            if not isinstance(value, (types.FunctionType, types.ModuleType, type)):
-                self._items.append((names, name, value))
             self._follow(value, depth - 1, name)
 
 
@@ -223,11 +273,18 @@ def contents(cell: Any) -> Any:
 
 def entries(container: Any) -> Iterator[Any]:
     """The entries of a container; of a dict its keys, then its values."""
-    if isinstance(container, dict):
+    if isinstance(container, MAPPINGS):
         yield from container
         yield from container.values()
     else:
-        yield from container
+        yield from container.flat if isinstance(container, np.ndarray) else container
+
+
+def count(container: Any) -> int:
+    """How many entries there are."""
+    if isinstance(container, MAPPINGS):
+        return 2 * len(container)
+    return container.size if isinstance(container, np.ndarray) else len(container)
 
 
 def _codes(code: types.CodeType) -> list[types.CodeType]:
@@ -238,5 +295,17 @@ def _codes(code: types.CodeType) -> list[types.CodeType]:
 
 def _names(code: types.CodeType) -> set[str]:
     """The names that code looks up, also in the functions inside of it."""
+    codes = _codes(code)
     # a name that is no identifier was put there by a tool, as pytest does
-    return {name for c in _codes(code) for name in c.co_names if name.isidentifier()}
+    names = {name for c in codes for name in c.co_names if name.isidentifier()}
+    if names & BY_TEXT:
+        names.update(t for c in codes for t in _texts(c.co_consts) if t.isidentifier())
+    return names
+
+
+def _texts(constants: tuple) -> Iterator[str]:
+    for x in constants:
+        if isinstance(x, str):
+            yield x
+        elif isinstance(x, (tuple, frozenset)):
+            yield from _texts(tuple(x))

@@ -7,11 +7,14 @@ import random
 import sys
 import threading
 import types
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from .following import is_fixed
 
 __all__ = ["Impurity"]
 
@@ -25,16 +28,19 @@ class Impurity:
     def __init__(self, sources: Iterable[Any]):
         self._sources = list(sources)
         self.found: str | None = None
+        #: it gave a warning of its own, as it would each time that it comes to that place
+        self.warned = False
 
     def __enter__(self) -> Impurity:
         self._before = self._states()
-        PRINTED.watch()
-        SEEDED.watch()
-        self._counts = PRINTED.count(), SEEDED.count()
+        for watched in (PRINTED, SEEDED, WARNED):
+            watched.watch()
+        self._counts = PRINTED.count(), SEEDED.count(), WARNED.count()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        printed, seeded = self._counts
+        printed, seeded, warned = self._counts
+        self.warned = WARNED.count() != warned
         if SEEDED.count() != seeded or self._states() != self._before:
             self.found = (
                 "it draws random numbers, or takes the next value of an iterator (pass them as "
@@ -42,8 +48,8 @@ class Impurity:
             )
         elif PRINTED.count() != printed:
             self.found = "it prints"
-        PRINTED.leave()
-        SEEDED.leave()
+        for watched in (PRINTED, SEEDED, WARNED):
+            watched.leave()
 
     def _states(self) -> list[Any]:
         states = [_state(x) for x in self._sources]
@@ -148,5 +154,17 @@ class _Seeds(_StandIn):
         return self.original(bits)
 
 
+class _Warnings(_StandIn):
+    """What gives a warning; those of libraries are not counted."""
+
+    def __call__(
+        self, message: Any, category: Any = None, stacklevel: int = 1, *args: Any, **kwargs: Any
+    ) -> None:
+        if not is_fixed(sys._getframe(1).f_globals.get("__name__") or ""):
+            self._uses[threading.get_ident()] += 1
+        self.original(message, category, stacklevel + 1, *args, **kwargs)
+
+
 PRINTED = _Watched(sys, "stdout", _Output)
 SEEDED = _Watched(np.random.bit_generator, "randbits", _Seeds)
+WARNED = _Watched(warnings, "warn", _Warnings)

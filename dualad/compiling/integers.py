@@ -38,7 +38,7 @@ class Integers:
     def count(self, args: tuple, kwargs: dict, static: frozenset) -> int | None:
         """Count the values of a new kind of call; the leaf that has had too many by now."""
         with self._lock:
-            for n, x in enumerate(flatten(moving(args, kwargs, static))[0]):
+            for n, x in enumerate(flatten(moving(args, kwargs, static), whole=True)[0]):
                 if type(x) is not int or n in self.varying:
                     continue
                 seen = self._seen.setdefault(n, set())
@@ -93,7 +93,7 @@ def _argument(leaf: int, function: Callable[..., Any], args: tuple, kwargs: dict
         names = []
     given = [(names[k] if k < len(names) else f"at place {k}", a) for k, a in enumerate(args)]
     for name, a in (*given, *((k, kwargs[k]) for k in sorted(kwargs))):
-        leaf -= len(flatten(a)[0])
+        leaf -= len(flatten(a, whole=True)[0])
         if leaf < 0:
             return repr(name) if name in names else name
     return "among its arguments"

@@ -23,7 +23,7 @@ from .lifetime import Lifetimes, is_large
 from .loop import Loop
 from .loop_source import LoopSource
 from .placing import placed
-from .program import Output, Program
+from .program import Handed, Output, Program
 from .readable import readable
 from .schedule import Piece, mode_of, scheduled
 from .statements import statements
@@ -246,6 +246,14 @@ class NumpySource(Expressions):
     def _output(self, o: Output, shown: set[Any]) -> str:
         if o.kind is not None:
             return f"{SHOWN[o.kind]}({self.value(o.value)})"
+        if type(o.value) is Handed:
+            text = f"x{o.value.argument}"
+            for read in o.value.reads:
+                is_index = type(read) is tuple
+                text = (
+                    f"{text}[{self.brackets(read)}]" if is_index else f"{self.named(read)}({text})"
+                )
+            return text
         if type(o.value) is not Variable:
             fresh = isinstance(o.value, np.ndarray)
             return f"{self.named(o.value)}.copy('K')" if fresh else self.named(o.value)

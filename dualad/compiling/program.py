@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import functools
+import types
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
@@ -12,6 +16,7 @@ import numpy as np
 from ..engine.constants import Constants, settled_constants
 from ..engine.level import Level
 from ..engine.memory import originals
+from ..engine.primitive import PRIMITIVES
 from ..engine.staged import (
     Guard,
     Operation,
@@ -23,11 +28,23 @@ from ..engine.staged import (
 )
 from ..engine.traced import Buffer, TracedArray
 from ..engine.tree import Tree, flatten
+from .kept import given_back
 from .loop import Loop
 
-__all__ = ["Output", "Program", "Step", "is_basic", "overlapping", "trace", "variables_of"]
+__all__ = [
+    "Handed",
+    "Output",
+    "Program",
+    "Step",
+    "is_basic",
+    "overlapping",
+    "trace",
+    "variables_of",
+]
 
 Step = Operation | Guard | Loop
+#: What callers may change of a result: a program would give the same object again.
+CHANGEABLE = (set, bytearray, collections.deque)
 
 
 @dataclass(frozen=True)
@@ -41,6 +58,21 @@ class Output:
     kind: type | None = None
     #: the caller gets the transpose, in Fortran's order, whose memory is that of the value
     turned: bool = False
+
+
+@dataclass(frozen=True)
+class Handed:
+    """An argument that the function writes into, or a view of it, as a result."""
+
+    argument: int
+    #: how the view is read from the argument, step by step: indices, and functions of an array
+    reads: tuple[Any, ...] = ()
+
+    def of(self, array: np.ndarray) -> np.ndarray:
+        """The result, for the argument that has been written into."""
+        for read in self.reads:
+            array = array[read] if type(read) is tuple else read(array)
+        return array
 
 
 @dataclass(frozen=True)
@@ -131,47 +163,73 @@ def trace(
     values: Sequence[Any],
     rebuild: Callable[[list], tuple[tuple, dict]],
     kinds: Sequence[type | None] = (),
-) -> tuple[Program, Any]:
+) -> tuple[Program, Any, str | None]:
     """Run f on arguments rebuilt from values: the program of that run, and its result.
 
-    The kinds are the types of Python's numbers among the arguments.
+    The kinds are the types of Python's numbers among the arguments. The last of what it gives is
+    a name under which the function has kept a value that depends on them, or None.
     """
-    with Level("compile") as level:
-        inputs = [staged(level, v, Variable(v, k)) for k, v in enumerate(values)]
-        variables = tuple([s.tangent for s in inputs])
-        level.tape.extend(variables)
-        level.pool = Constants()
-        for s, kind in zip(inputs, kinds, strict=False):
-            level.pool.shown.mark(s, kind)
-        args, kwargs = rebuild(list(inputs))
-        given, before = flatten((args, kwargs))
-        outer, originals.known = originals.known, level.pool.copies
-        try:
-            result = f(*args, **kwargs)
-        finally:
-            originals.known = outer
-        now, after = flatten((args, kwargs))
-        if before != after or not all(map(is_, given, now)):
-            raise Untraceable("it changes a dict, a list or an object that it is given", True)
-        leaves, tree = flatten(result)
-        outputs = tuple([_output(level, inputs, x) for x in leaves])
-        writes = tuple(
-            [
-                (k, s.tangent)
-                for k, (s, v) in enumerate(zip(inputs, variables, strict=True))
-                if type(s) is Staged and s.tangent is not v
-            ]
-        )
-        level.pool.close()
-        level.pool = None
-        steps = tuple(map(settled_constants, level.tape[len(inputs) :]))
-        program = Program(variables, steps, outputs, tree, writes)
-        if overlapping(program, values):
-            raise Untraceable("it writes into an argument that is another one too")
-        for k, _ in writes:
-            np.copyto(values[k], concrete(inputs[k]), casting="unsafe")
-        plain = [_plain(x, o) for x, o in zip(leaves, outputs, strict=True)]
-    return program, tree.unflatten(plain)
+    level = Level("compile")
+    with level:
+        program, result, known = _traced(level, f, values, rebuild, kinds)
+    left = weakref.ref(level)
+    del level
+    return program, result, None if left() is None else given_back(left, *known)
+
+
+def _traced(
+    level: Level, f: Callable, values: Sequence, rebuild: Callable, kinds: Sequence[type | None]
+) -> tuple[Program, Any, tuple[dict[int, type], dict[int, Any]]]:
+    """The program, the result, and by identity what scalars and written arguments stand for."""
+    inputs = [staged(level, v, Variable(v, k)) for k, v in enumerate(values)]
+    variables = tuple([s.tangent for s in inputs])
+    level.tape.extend(variables)
+    level.pool = Constants()
+    for s, kind in zip(inputs, kinds, strict=False):
+        level.pool.shown.mark(s, kind)
+    args, kwargs = rebuild(_each_once(inputs, values))
+    given, before = flatten((args, kwargs), whole=True)
+    outer, originals.known = originals.known, level.pool.copies
+    try:
+        result = f(*args, **kwargs)
+    finally:
+        originals.known = outer
+    now, after = flatten((args, kwargs), whole=True)
+    if before != after or not all(map(is_, given, now)):
+        raise Untraceable("it changes a dict, a list or an object that it is given", True)
+    writes = tuple(
+        [
+            (k, s.tangent)
+            for k, (s, v) in enumerate(zip(inputs, variables, strict=True))
+            if type(s) is Staged and s.tangent is not v
+        ]
+    )
+    leaves, tree = flatten(result, whole=True)
+    written = {id(inputs[k]): k for k, _ in writes}
+    outputs = tuple([_output(level, inputs, written, x) for x in leaves])
+    shown = level.pool.shown.kinds()
+    level.pool.close()
+    level.pool = None
+    steps = tuple(map(settled_constants, level.tape[len(inputs) :]))
+    program = Program(variables, steps, outputs, tree.hollow(), writes)
+    if overlapping(program, values):
+        raise Untraceable("it writes into an argument that is another one too")
+    for k, _ in writes:
+        np.copyto(values[k], concrete(inputs[k]), casting="unsafe")
+    plain = [
+        o.value.of(values[o.value.argument]) if type(o.value) is Handed else _plain(x, o)
+        for x, o in zip(leaves, outputs, strict=True)
+    ]
+    return program, tree.unflatten(plain), (shown, {n: values[k] for n, k in written.items()})
+
+
+def _each_once(inputs: list[Staged], values: Sequence[Any]) -> list[Staged]:
+    """The staged values, the same one wherever the same array is given."""
+    first: dict[int, Staged] = {}
+    return [
+        first.setdefault(id(v), s) if type(v) is np.ndarray else s
+        for s, v in zip(inputs, values, strict=True)
+    ]
 
 
 def overlapping(program: Program, values: Sequence[Any]) -> bool:
@@ -192,16 +250,24 @@ def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
         return True
 
 
-def _output(level: Level, inputs: list[Staged], x: Any) -> Output:
+def _output(level: Level, inputs: list[Staged], written: dict[int, int], x: Any) -> Output:
     if type(x) is Staged:
         if x.level is not level:
             raise Untraceable("it returns a value of another trace")
+        if written and id(_root(x)) in written:
+            return Output(Handed(written[id(_root(x))], _reads(x)))
         kind = level.pool.shown.kind(x)
         return Output(x.tangent, any(_root(x) is s for s in inputs), kind)
     if isinstance(x, Buffer):
         return Output(x.primal)
     if isinstance(x, TracedArray) or hasattr(x, "__dualad_face__"):
         raise Untraceable("it returns a value that another transformation tracks")
+    if hasattr(type(x), "__next__") or hasattr(type(x), "__await__"):
+        if isinstance(x, types.CoroutineType):
+            x.close()  # it warns of one that nobody waits for
+        raise Untraceable(f"it returns a {type(x).__name__}, which computes later", True)
+    if isinstance(x, CHANGEABLE):
+        raise Untraceable(f"it returns a {type(x).__name__}, of which a program has one", True)
     return Output(x)
 
 
@@ -210,6 +276,19 @@ def _root(x: Any) -> Any:
     while getattr(x, "_base", None) is not None:
         x = x._base[0]
     return x
+
+
+def _reads(x: Any) -> tuple[Any, ...]:
+    """How a view is read from its root."""
+    found: list[Any] = []
+    while getattr(x, "_base", None) is not None:
+        x, read, index = x._base
+        is_index = isinstance(read, functools.partial) and read.func is PRIMITIVES["getitem"]
+        if read is not None:
+            found.append(read.keywords["index"] if is_index else read)
+        else:
+            found.append(index)
+    return tuple(found[::-1])
 
 
 def _plain(x: Any, o: Output) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.traced import TracedArray
-from ..engine.tree import flatten
+from ..engine.tree import LEAF_TREE, Tree, flatten
+from ..errors import ArgumentError
 
 __all__ = [
     "Call", "by_name_and_position", "matcher", "moving", "python_numbers", "signature",
@@ -50,7 +51,7 @@ def matcher(
     if numbers and any(isinstance(a, (tuple, list, dict)) for a in args):
         return None
     writer = _Matcher(numbers)
-    if not writer.sequence("args", args, tuple):
+    if not writer.sequence("args", args, tuple) or not writer.different():
         return None
     lines = ["def match(args):", *writer.lines, f"    return ({''.join(writer.given)})"]
     exec("\n".join(lines), writer.scope)
@@ -68,6 +69,8 @@ class _Matcher:
         }  # fmt: skip
         self._varying = {f"a{k + 1}" for k in numbers}
         self._count = 0
+        #: the arrays by shape and dtype, each with its name
+        self._arrays: dict[Any, list[tuple[str, np.ndarray]]] = {}
 
     def _new(self, x: Any = None) -> str:
         self._count += 1
@@ -88,6 +91,19 @@ class _Matcher:
         found = [self.value(p, v) for p, v in zip(parts, x, strict=True)]
         return all(found)
 
+    def different(self) -> bool:
+        """Tests that no array is given twice; False where one is."""
+        for alike in self._arrays.values():
+            names = [name for name, _ in alike]
+            if len({id(a) for _, a in alike}) < len(names):
+                return False
+            if len(names) == 2:
+                self._unless(f"{names[0]} is not {names[1]}")
+            elif len(names) > 2:
+                each = ", ".join(f"id({name})" for name in names)
+                self._unless(f"len({{{each}}}) == {len(names)}")
+        return True
+
     def value(self, name: str, x: Any) -> bool:
         """Tests for any value; False where it is of no common kind."""
         t = type(x)
@@ -97,6 +113,7 @@ class _Matcher:
             tests = [f"type({name}) is ndarray", f"{name}.shape == {x.shape}"]
             tests.append(f"{name}.dtype {same} {dtype}")
             self._unless(*tests, *([f"{name}.flags.c_contiguous"] if x.ndim else []))
+            self._arrays.setdefault((x.shape, x.dtype), []).append((name, x))
             self.given.append(f"{name}, ")
         elif t is float or t is np.float64:
             self._unless(f"type({name}) is {t.__name__}")
@@ -110,7 +127,7 @@ class _Matcher:
             self._unless(f"{name} is None")
         elif t in (tuple, list):
             return self.sequence(name, x, t)
-        elif t is dict:
+        elif t is dict and all(type(k) is str for k in x):
             keys = self._new(tuple(x))
             self._unless(f"type({name}) is dict", f"tuple({name}) == {keys}")
             parts = [self._new() for _ in x]
@@ -151,7 +168,17 @@ def signature(
             values.append(a)
         else:
             return _general(args, kwargs, static, numbers)
+    if len(values) > 1:
+        key += _given_twice(values)
     return Call(tuple(key), values, _plain_arguments)
+
+
+def _given_twice(values: list) -> list[Any]:
+    """Which arrays are given at more than one place: a function may ask whether x is y."""
+    arrays = [id(v) for v in values if type(v) is np.ndarray]
+    if len(arrays) < 2 or len(set(arrays)) == len(arrays):
+        return []
+    return [("twice", tuple(map(arrays.index, arrays)))]
 
 
 def moving(args: tuple, kwargs: dict, static: frozenset) -> tuple[list, dict]:
@@ -163,11 +190,13 @@ def moving(args: tuple, kwargs: dict, static: frozenset) -> tuple[list, dict]:
 def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[int]) -> Call:
     fixed = [(k, a) for k, a in enumerate(args) if k in static]
     fixed += [(k, a) for k, a in kwargs.items() if k in static]
-    leaves, tree = flatten(moving(args, kwargs, static))
-    key: list[Any] = [tree.describe(), *((k, _exact(a)) for k, a in fixed)]
+    leaves, tree = flatten(moving(args, kwargs, static), whole=True)
+    others: list[Any] = [a for _, a in fixed]
+    key: list[Any] = [_form(tree, others), *((k, _exact(a)) for k, a in fixed)]
+    if len(kwargs) > 1:
+        key.append(tuple(kwargs))  # a function sees in which order they are given
     values: list[Any] = []
     places: list[int] = []
-    others: list[Any] = [a for _, a in fixed]
     traced = False
     for n, x in enumerate(leaves):
         traced = traced or isinstance(x, TracedArray) or hasattr(x, "__dualad_face__")
@@ -179,6 +208,9 @@ def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[in
         else:
             others.append(x)
 
+    if len(values) > 1:
+        key += _given_twice(values)
+
     def rebuild(new: list) -> tuple[tuple, dict]:
         filled = list(leaves)
         for n, v in zip(places, new, strict=True):
@@ -189,7 +221,7 @@ def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[in
                 given[k] = a
             else:
                 keywords[k] = a
-        return tuple(given), keywords
+        return tuple(given), {k: keywords[k] for k in kwargs}
 
     final: Any = tuple(key)
     try:
@@ -199,11 +231,26 @@ def _general(args: tuple, kwargs: dict, static: frozenset, numbers: frozenset[in
     return Call(final, values, rebuild, traced, others, places)
 
 
+def _form(tree: Tree, classes: list[Any]) -> Any:
+    """A key for a structure; what classes of containers there are beside Python's own."""
+    if tree is LEAF_TREE or tree.node is None:
+        return None if tree.node is None else "*"
+    kind, example = tree.node
+    own = example if kind == "sequence" else type(example)
+    if own not in PLAIN and own not in classes:
+        classes.append(own)
+    return own, tuple(map(_exact, tree.keys)), tuple([_form(c, classes) for c in tree.children])
+
+
+#: The containers of Python itself, of which no code reads an attribute.
+PLAIN = (tuple, list, dict)
+
+
 def python_numbers(
     args: tuple, kwargs: dict, static: frozenset, places: Sequence[int]
 ) -> list[type | None]:
     """For each value of a call the type that it has in Python; None for those of NumPy."""
-    leaves = flatten(moving(args, kwargs, static))[0]
+    leaves = flatten(moving(args, kwargs, static), whole=True)[0]
     return [type(leaves[n]) if type(leaves[n]) in (int, float, complex) else None for n in places]
 
 
@@ -256,4 +303,16 @@ def by_name_and_position(function: Callable, static: frozenset[int | str]) -> fr
             found |= {k % len(names), names[k]}
         elif k in names:
             found.add(names.index(str(k)))
+        elif not any(_takes(p, k) for p in parameters):
+            where = "at position" if isinstance(k, int) else "of the name"
+            raise ArgumentError(f"static: the function has no argument {where} {k!r}")
     return frozenset(found)
+
+
+def _takes(parameter: inspect.Parameter, k: int | str) -> bool:
+    """Whether an argument by position, or by a name, may be that of a parameter."""
+    if isinstance(k, int):
+        return parameter.kind is parameter.VAR_POSITIONAL
+    return parameter.kind is parameter.VAR_KEYWORD or (
+        parameter.name == k and parameter.kind is parameter.KEYWORD_ONLY
+    )

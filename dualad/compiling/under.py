@@ -28,21 +28,42 @@ class Written(Exception):
 
 
 def without_writes(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of values; it raises `Written` where it writes into one that is tracked."""
+    """The function of values; it raises `Written` where it writes into one that is tracked.
+
+    The value is then what it was, so that the function can run on it again.
+    """
 
     def of_values(*values: Any) -> Any:
         before = [_state(v) for v in values]
         out = f(*values)
-        for old, v in zip(before, values, strict=True):
-            if any(a is not b for a, b in zip(old, _state(v), strict=True)):
-                raise Written
+        written = [
+            (old, v) for old, v in zip(before, values, strict=True) if _is_another(old, _state(v))
+        ]
+        for old, v in written:
+            _put_back(v, old)
+        if written:
+            raise Written
         return out
 
     return of_values
 
 
 def _state(v: Any) -> tuple:
-    return (SLOT.__get__(v), v.tangent) if isinstance(v, TracedArray) else ()
+    if not isinstance(v, TracedArray):
+        return ()
+    return SLOT.__get__(v), v.tangent, type(v), v.level, getattr(v, "_views", None)
+
+
+def _is_another(old: tuple, new: tuple) -> bool:
+    return any(a is not b for a, b in zip(old[:2], new[:2], strict=True))
+
+
+def _put_back(v: TracedArray, state: tuple) -> None:
+    primal, tangent, kind, level, views = state
+    v.__class__ = kind
+    v.level, v.tangent = level, tangent
+    SLOT.__set__(v, primal)
+    v._views = views
 
 
 def top_of(values: Sequence[Any]) -> TracedArray | None:

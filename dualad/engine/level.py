@@ -74,7 +74,8 @@ class Level:
     """
 
     __slots__ = (
-        "_token", "closed", "given", "lanes", "later", "name", "new", "pool", "rank", "tape",
+        "__weakref__", "_token", "closed", "given", "lanes", "later", "name", "new", "pool",
+        "rank", "tape",
     )  # fmt: skip
 
     def __init__(self, name: str):

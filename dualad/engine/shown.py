@@ -20,10 +20,12 @@ __all__ = ["COMPARISONS", "NotNumbers", "Shown", "cast", "python_type"]
 TYPES: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 #: Up to which number a whole one may be multiplied.
 FACTOR = 2**16
+#: Comparisons that Python has for complex numbers as well.
+EQUALITIES = ("equal", "not_equal")
 COMPARISONS = frozenset("less less_equal equal not_equal greater greater_equal".split())
 OPERATORS = frozenset(
-    "add subtract multiply divide negative positive power polynomial_power remainder floor_divide "
-    "absolute bitwise_and bitwise_or bitwise_xor invert".split()
+    "add subtract multiply divide negative positive power polynomial_power complex_power "
+    "remainder floor_divide absolute bitwise_and bitwise_or bitwise_xor invert".split()
 )
 
 
@@ -54,6 +56,10 @@ class Shown:
         else:
             self._known[id(x)] = (x, kind)
         return x
+
+    def kinds(self) -> dict[int, type]:
+        """What the scalars stand for, by identity."""
+        return {n: kind for n, (_, kind) in self._known.items()}
 
     def kind(self, x: Any) -> type | None:
         """What a value stands for; None: for itself."""
@@ -93,9 +99,13 @@ class Shown:
         if name not in OPERATORS and name not in COMPARISONS:
             return None
         kinds = [self.number(a) for a in args]
+        if kinds[0] is complex and len(args) == 2 and _is_float(args[1], kinds[1]):
+            kinds[1] = float  # np.float64 is a float, to which Python's complex numbers are added
         if None in kinds or not any(map(self.kind, args)):
             return None
         if name in COMPARISONS:
+            if complex in kinds and name not in EQUALITIES:
+                raise NotNumbers("it puts complex numbers of Python in order")
             return bool
         known = [k for k in (complex, float, int, bool) if k in kinds]
         if known[0] is complex and name == "absolute":
@@ -116,6 +126,13 @@ class Shown:
             literal = [type(a) is int and abs(a) < FACTOR for a in args]
             return any(literal) if name == "multiply" else bool(literal[-1] and args[-1])
         return True
+
+
+def _is_float(a: Any, kind: type | None) -> bool:
+    """Whether a value that stands for none of Python's numbers is a scalar of their kind."""
+    if kind is not None or not _has_dtype(a) or a.dtype != np.float64 or a.shape != ():
+        return False
+    return not getattr(getattr(a, "tangent", a), "is_array", isinstance(a, np.ndarray))
 
 
 def _has_dtype(a: Any) -> bool:

@@ -147,11 +147,34 @@ class Staged(TracedArray):
         """A nested list of numbers of Python."""
         return [v.tolist() for v in self] if self.shape else self.item()
 
+    def __hash__(self) -> int:
+        if not self.level.is_open:
+            return id(self)
+        if self.dtype.kind in "iub" and not self.tangent.is_array:
+            return hash(int(self))  # who finds it in a dict or a set compares it as well
+        raise Untraceable("it looks a value up in a dict, in a set or in a cache", True)
+
     def __reduce__(self) -> Any:
         return self.primal.__reduce__()
 
+    def __abs__(self) -> Any:
+        out = TracedArray.__abs__(self)  # type: ignore[attr-defined]
+        pool = self.level.pool
+        if pool is not None and pool.shown.kind(self) is complex:
+            pool.shown.mark(out, float)
+        return out
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def __repr__(self) -> str:
-        return repr(self.primal if self.level.is_open else concrete(self))
+        if not self.level.is_open or self.level.pool is None:
+            return repr(concrete(self))
+        kind = self.level.pool.shown.number(self)
+        return repr(self.primal if kind is None else kind(self.primal))
 
 
 def concrete(x: Staged) -> Any:

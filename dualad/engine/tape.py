@@ -290,11 +290,12 @@ def sweep(
         guarded = False
         for _, ct in seeds:
             guarded = guarded or (isinstance(ct, TracedArray) and ct.kind == "duck")
-        out, known = _sweep(tape, inputs, seeds, guarded, large and not guarded)
+        known: dict[int, Any] = {}
+        out = _sweep(tape, inputs, seeds, guarded, known if large and not guarded else None)
         if not guarded and not within:
-            for i, c in enumerate(out):
-                if c is not None and known.get(i) is not c and has_nan(c):
-                    out, _ = _sweep(tape, inputs, seeds, True, False)
+            for c in unknown(out, known) if known else out:
+                if c is not None and has_nan(c):
+                    out = _sweep(tape, inputs, seeds, True, None)
                     break
         if free:
             tape.clear()
@@ -305,23 +306,28 @@ def sweep(
     return out
 
 
-#: Of every cotangent it is open whether it holds a NaN.
-NONE_KNOWN: dict[int, Any] = {}
+def unknown(cotangents: list[Any], known: dict[int, Any]) -> list[Any]:
+    """Those that are not known by their numbers to hold no NaN."""
+    return [c for i, c in enumerate(cotangents) if known.get(i) is not c]
 
 
 def _sweep(
-    tape: list, inputs: int, seeds: list[tuple[int, Any]], guarded: bool, large: bool
-) -> tuple[list[Any], dict[int, Any]]:
-    """The cotangents of the inputs, and by number those without a NaN, as far as that is known."""
+    tape: list,
+    inputs: int,
+    seeds: list[tuple[int, Any]],
+    guarded: bool,
+    known: dict[int, Any] | None,
+) -> list[Any]:
+    """The cotangents of the inputs; where arrays are large, `known` gets those without a NaN."""
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
     last = -1
     for i, ct in seeds:
         add_cotangent(g, i, ct)
         last = max(last, i)
-    if large:
-        known = sweep_of_large()(tape, inputs, g, last, own)
-        return g[:inputs], known
+    if known is not None:
+        known |= sweep_of_large()(tape, inputs, g, last, own)
+        return g[:inputs]
     for k in range(last, inputs - 1, -1):
         ct = g[k]
         if ct is not None:
@@ -331,7 +337,7 @@ def _sweep(
             if guarded:
                 pull = getattr(pull, "guarded", pull)
             pull(ct, entry, g, own)
-    return g[:inputs], NONE_KNOWN
+    return g[:inputs]
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -38,9 +39,20 @@ class Tree:
             return example(*parts) if hasattr(example, "_fields") else example(parts)
         if kind == "mapping":
             return _mapping(example, zip(self.keys, parts, strict=True))
-        from dataclasses import replace
+        return _dataclass(example, dict(zip(self.keys, parts, strict=True)))
 
-        return replace(example, **dict(zip(self.keys, parts, strict=True)))
+    def hollow(self) -> Tree:
+        """The same structure, which holds no container that it was taken from."""
+        if self.node is LEAF or self.node is None:
+            return self
+        kind, example = self.node
+        if kind == "mapping" and type(example) is not dict:
+            example = _mapping(example, ())
+        elif kind == "dataclass":
+            example = copy.copy(example)
+            for name in self.keys:
+                object.__setattr__(example, name, None)
+        return Tree((kind, example), self.keys, tuple([c.hollow() for c in self.children]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -90,40 +102,54 @@ def _mapping(example: Any, items: Any) -> Any:
     return new
 
 
-def _split(x: Any) -> tuple[Any, tuple, list] | None:
+def _dataclass(example: Any, parts: dict[str, Any]) -> Any:
+    from dataclasses import fields, replace
+
+    held = [f.name for f in fields(example) if not f.init and f.name in parts]
+    others = {n: parts.pop(n) for n in held}
+    new = replace(example, **parts)
+    for name, value in others.items():
+        object.__setattr__(new, name, value)
+    return new
+
+
+def _split(x: Any, whole: bool = False) -> tuple[Any, tuple, list] | None:
     """(node, keys, children) of a container, None for a leaf."""
     if isinstance(x, (list, tuple)):
         return ("sequence", type(x)), (), list(x)
     if isinstance(x, dict):
-        return ("mapping", x), tuple(x), list(x.values())
+        return ("mapping", {} if type(x) is dict else x), tuple(x), list(x.values())
     if hasattr(type(x), "__dataclass_fields__"):
         from dataclasses import fields
 
-        names = tuple(f.name for f in fields(x) if f.init)
-        return ("dataclass", x), names, [getattr(x, n) for n in names]
+        held = [f.name for f in fields(x) if f.init or (whole and hasattr(x, f.name))]
+        return ("dataclass", x), tuple(held), [getattr(x, n) for n in held]
     return None
 
 
-def flatten(x: Any) -> tuple[list[Any], Tree]:
-    """The leaves of a container in order, and its structure."""
+def flatten(x: Any, whole: bool = False) -> tuple[list[Any], Tree]:
+    """The leaves of a container in order, and its structure.
+
+    Of a dataclass they are what it is made of; whole: also the fields that it has set by itself.
+    """
     if type(x) in LEAF_TYPES:
         return [x], LEAF_TREE
     leaves: list[Any] = []
-    return leaves, _flatten(x, leaves)
+    return leaves, _flatten(x, leaves, whole)
 
 
-def _flatten(x: Any, leaves: list) -> Tree:
+def _flatten(x: Any, leaves: list, whole: bool) -> Tree:
     if type(x) in LEAF_TYPES:
         leaves.append(x)
         return LEAF_TREE
     if x is None:
         return Tree(None)
-    parts = _split(x)
+    parts = _split(x, whole)
     if parts is None:
         leaves.append(x)
         return LEAF_TREE
     node, keys, children = parts
-    return Tree(node, keys, tuple([_flatten(c, leaves) for c in children]))
+    return Tree(node, keys, tuple([_flatten(c, leaves, whole) for c in children]))
 
 
 def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:

@@ -15,6 +15,11 @@ from .terms import names_in, scaled
 __all__ = ["Writer"]
 
 
+#: From this many entries on a sum is added in place, which takes one array less; that there are
+#: so many takes a look, which is more than it would save for few.
+MIDDLE = 500
+
+
 class Shares(NamedTuple):
     """What a written pull adds to each parent, by sign and formula, and what these read."""
 
@@ -106,7 +111,7 @@ class Writer(Formulas):
         of_others = [
             *self.blocks(active, total),
             f"out = {self.quick_call}",
-            *self.summed_up(quick(total)),
+            *(self.added_within(live) or self.summed_up(quick(total))),
             *guarded,
             "if type(t) is not float64 or type(out) is not float64:",
             f"    if {unfit}:",
@@ -191,22 +196,51 @@ class Writer(Formulas):
         ]
         return [pad + line for line in lines]
 
+    def added_within(self, live: list[str]) -> list[str]:
+        """Lines that add one product of a tangent to another, without a third array.
+
+        None where the first may be no new array, or smaller than the sum.
+        """
+        products = self.two_products(live, {"x": "u.tangent", "y": "v.tangent"})
+        if products is None:
+            return []
+        first, (sign, second) = products
+        return [
+            f"t = {quick(first)}",
+            f"d = {quick(second)}",
+            f"if type(t) is ndarray is type(d) and t.size > {MIDDLE}"
+            " and t.shape == d.shape and t.dtype is d.dtype:",
+            f"    t {sign}= d",
+            "else:",
+            f"    t = t {sign} d",
+        ]
+
     def added_in_place(self, live: list[str]) -> list[str]:
-        """Lines that add a product of tangents to the first, an array that nobody else has.
+        """The same where what there is to add is known to be arrays of one shape."""
+        products = self.two_products(live, {"x": "dx", "y": "dy"})
+        if products is None:
+            return []
+        first, (sign, second) = products
+        return [f"t = {first}", f"t {sign}= {second}"]
+
+    def two_products(
+        self, live: list[str], tangents: dict[str, str]
+    ) -> tuple[str, tuple[str, str]] | None:
+        """The first of two products that make the tangent, sign and source of the second.
 
         None where the first may be no new array, or smaller than the sum.
         """
         partials = [self.p.partials["xy".index(a)] for a in live]
         if len(live) < 2 or self.p.singular or any(p.text is None for p in partials):
-            return []
+            return None
         if any(
             p.constant is not None or not self.spans([a])
             for a, p in zip(live, partials, strict=True)
         ):
-            return []
-        pairs = [(f"d{a}", p.text) for a, p in zip(live, partials, strict=True)]
-        (sign, first), (then, second) = [scaled(*pair) for pair in pairs]
-        return [f"t = {first if sign == '+' else f'-({first})'}", f"t {then}= {second}"]
+            return None
+        pairs = [(tangents[a], p.text) for a, p in zip(live, partials, strict=True)]
+        (sign, first), second = [scaled(*pair) for pair in pairs]
+        return first if sign == "+" else f"-({first})", second
 
     def blocks(self, active: str, total: str) -> list[str]:
         """The branch for large arrays; it falls through where they are not plain or hold a NaN."""
@@ -393,8 +427,19 @@ class Writer(Formulas):
             f"        return large_pull_{active}(c, e, g, SPENT in own)",
             head,
         ]
+        pad = "    "
+        if any(self.slope_of(a) for a in active):
+            # An array takes a dual in more time than a dual takes an array; numbers do not ask.
+            lines.append("    if type(c) is ndarray:")
+            for a in active:
+                lines += [
+                    f"        s = g[i{a}]",
+                    *(f"        {x}" for x in self.added_to_array(a)),
+                ]
+            lines.append("    else:")
+            pad = "        "
         for a in active:
-            lines += [f"    s = g[i{a}]", *(f"    {line}" for line in self.added_quickly(a))]
+            lines += [f"{pad}s = g[i{a}]", f"{pad}{self.added(a)}"]
         self.rules[f"large_pull_{active}"] = Later(lambda: self.large_pull(active, head))
         return lines
 
@@ -410,14 +455,20 @@ class Writer(Formulas):
         first = term if sign == "+" else f"-({term})"
         return f"g[i{a}] = {first} if s is None else s {sign} {term}"
 
-    def added_quickly(self, a: str) -> list[str]:
-        """The same where no array is large: a dual takes an array quicker than it is taken."""
-        sign, term = self.share(a)
-        if not (term.startswith("c * (") and names_in(term[5:])):
+    def slope_of(self, a: str) -> str | None:
+        """The slope by which the cotangent is multiplied, where it reads anything."""
+        term = self.share(a)[1]
+        return quick(term[4:]) if term.startswith("c * (") and names_in(term[5:]) else None
+
+    def added_to_array(self, a: str) -> list[str]:
+        """The same where the cotangent is an array, and the slope may be a dual."""
+        slope = self.slope_of(a)
+        if slope is None:
             return [self.added(a)]
+        sign = self.share(a)[0]
         return [
-            f"d = {quick(term[4:])}",
-            "d = d * c if type(c) is ndarray is not type(d) in DUALS else c * d",
+            f"d = {slope}",
+            "d = d * c if ndarray is not type(d) in DUALS else c * d",
             f"g[i{a}] = {'d' if sign == '+' else '-d'} if s is None else s {sign} d",
         ]
 

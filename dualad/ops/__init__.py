@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from . import (
     arranging,
     assignment,
+    batch_axis,
     complexes,
     constants,
     creation,
@@ -23,6 +24,7 @@ from . import (
     later,
     methods,
     on_demand,
+    operands,
     operators,
     predicates,
     products,
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
 __all__ = [
     "arranging",
     "assignment",
+    "batch_axis",
     "bessel",
     "complexes",
     "constants",
@@ -106,6 +109,7 @@ __all__ = [
     "methods",
     "norms",
     "on_demand",
+    "operands",
     "operators",
     "padding",
     "places",

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.inplace import become, store, write
-from ..engine.traced import TracedArray, as_operand, objects
+from ..engine.traced import TracedArray, objects
 from .indexing import accumulated, replaced
+from .operands import as_array
 from .registry import function, ufunc_method
 from .structure import axis_of
 from .take import along_axis
@@ -27,14 +28,9 @@ def assign(x: Any, key: Any, v: Any) -> None:
     write(x, replaced(x, key, v))
 
 
-def _array(v: Any) -> Any:
-    v = as_operand(v)
-    return v if isinstance(v, TracedArray) else np.asarray(v)
-
-
 def _cycled(v: Any, n: int) -> Any:
     """The entries of v, repeated as often as needed to give n of them."""
-    v = np.ravel(_array(v))
+    v = np.ravel(as_array(v))
     return v if v.shape[0] == n else v[np.arange(n) % v.shape[0]]
 
 
@@ -46,7 +42,7 @@ def _assign_flat(a: Any, places: Any, values: Any) -> None:
 
 @function(np.copyto)
 def np_copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    src = np.broadcast_to(_array(src), dst.shape)
+    src = np.broadcast_to(as_array(src), dst.shape)
     if type(dst) is np.ndarray and dst.dtype == object and isinstance(src, TracedArray):
         return np.copyto(dst, objects(src), casting, where)
     store(dst, src if where is True else np.where(where, src, dst))
@@ -77,7 +73,7 @@ def np_putmask(a: Any, mask: Any, values: Any) -> None:
 def np_put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if axis is None:
         return _assign_flat(arr, indices, values)
-    assign(arr, along_axis(_array(indices), arr.shape, axis_of(axis, arr.ndim)), values)
+    assign(arr, along_axis(as_array(indices), arr.shape, axis_of(axis, arr.ndim)), values)
 
 
 @function(np.fill_diagonal)
@@ -108,7 +104,7 @@ def _at(name: str, sign: int) -> None:
     def rule(a: Any, indices: Any, b: Any) -> None:
         if not isinstance(a, TracedArray):
             store(a, b)
-        store(a, a + accumulated(a.shape, indices, _array(b) * sign))
+        store(a, a + accumulated(a.shape, indices, as_array(b) * sign))
 
 
 _at("add", 1)

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..engine.primitive import Linear, Opaque
 from ..engine.traced import Spec
-from .getitem import batch_size, last_writer, with_batch_axis
+from .batch_axis import batch_size, with_batch_axis
+from .getitem import last_writer
 
 __all__ = ["gather", "scatter_at", "set_at"]
 

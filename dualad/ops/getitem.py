@@ -9,6 +9,7 @@ import numpy as np
 from ..engine.primitive import Linear
 from ..engine.shape import BOUND
 from ..engine.traced import Spec
+from .batch_axis import batch_size, with_batch_axis
 from .keys import FULL, is_array, place_of_batch, shape_at
 
 __all__ = ["getitem", "index_set", "scatter"]
@@ -54,17 +55,6 @@ def _scatter_batch(args: tuple, mine: tuple, index: tuple, shape: tuple) -> Any:
     place = place_of_batch(index)
     values = np.moveaxis(args[0], 0, place) if place else args[0]
     return scatter(values, index=(FULL, *index), shape=(args[0].shape[0], *shape))
-
-
-def with_batch_axis(x: Any, mine: bool, n: int, ndim: int | None = None) -> Any:
-    """x with the batch axis in front, and `ndim` axes behind it."""
-    if ndim is not None and x.ndim - mine < ndim:
-        x = np.reshape(x, x.shape[:mine] + (1,) * (ndim + mine - x.ndim) + x.shape[mine:])
-    return x if mine else np.broadcast_to(x, (n, *x.shape))
-
-
-def batch_size(args: tuple, mine: tuple) -> int:
-    return next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
 
 
 def _index_set_batch(args: tuple, mine: tuple, index: tuple) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..engine.primitive import Linear, Opaque
 from ..engine.traced import Spec, TracedArray, raw
+from .batch_axis import batch_size, with_batch_axis
 from .constants import plain
-from .getitem import batch_size, with_batch_axis
 from .products import array_of
 from .registry import function, kinks
 

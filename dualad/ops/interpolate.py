@@ -8,6 +8,7 @@ import numpy as np
 
 from ..engine.primitive import Composite
 from ..engine.traced import TracedArray, raw
+from .batch_axis import batch_size
 from .products import array_of
 from .registry import function, kinks
 
@@ -18,11 +19,10 @@ def _rows(args: tuple, mine: tuple) -> Any:
     """Elementwise in x; with a batch of knots, one after another."""
     if mine == (True, False, False):
         return interpolation(*args)
-    n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
     return np.stack(
         [
             interpolation(*(a[k] if m else a for a, m in zip(args, mine, strict=True)))
-            for k in range(n)
+            for k in range(batch_size(args, mine))
         ]
     )
 

@@ -16,8 +16,10 @@ from ..engine.inplace import store
 from ..engine.primitive import Linear
 from ..engine.shape import BOUND
 from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
+from .batch_axis import batch_size
 from .getitem import getitem
 from .keys import FULL
+from .operands import as_array
 from .registry import function
 from .structure import axis_of, spread
 from .views import np_reshape
@@ -56,7 +58,7 @@ def _concat_batch(args: tuple, mine: tuple, axis: int) -> Any:
 
 def batched_all(args: tuple, mine: tuple) -> list[Any]:
     """The arguments with the batch axis in front, also those that are the same for all entries."""
-    n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
+    n = batch_size(args, mine)
     return [a if m else spread(a, (n, *a.shape)) for a, m in zip(args, mine, strict=True)]
 
 
@@ -139,10 +141,7 @@ def _at_least(n: int, a: Any) -> Any:
 
 
 def _each(n: int, arrays: tuple) -> Any:
-    out = [
-        _at_least(n, a if isinstance(a, TracedArray) else np.asarray(a))
-        for a in map(as_operand, arrays)
-    ]
+    out = [_at_least(n, as_array(a)) for a in arrays]
     return out[0] if len(out) == 1 else tuple(out)
 
 

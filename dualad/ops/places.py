@@ -12,9 +12,9 @@ from ..engine.shape import zeros
 from ..engine.traced import TracedArray, as_operand, raw, spec_of
 from ..errors import LostDerivativeError
 from .constants import into
+from .operands import as_array, flat_if_none
 from .registry import PREDICATE, function
 from .structure import axes_of, axis_of
-from .take import flat_if_none
 
 __all__ = ["of_many_sizes"]
 
@@ -192,7 +192,7 @@ def np_ravel_multi_index(
 @function(np.ix_)
 def np_ix_(*args: Any) -> Any:
     """An open mesh: each sequence along an axis of its own."""
-    sequences = [x if isinstance(x, TracedArray) else np.asarray(x) for x in map(as_operand, args)]
+    sequences = [as_array(x) for x in args]
     if any(x.ndim != 1 for x in sequences):
         raise ValueError("Cross index must be 1 dimensional")
     places = [np.nonzero(x)[0] if x.dtype.kind == "b" else x for x in sequences]

@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.inplace import store
 from ..engine.primitive import Opaque
 from ..engine.traced import TracedArray, as_operand, raw
+from .operands import as_array
 from .registry import function, kinks
 from .statistics import weights_beside
 from .structure import axes_of
@@ -109,9 +110,7 @@ def _integer(rank: Any, n: Any) -> Any:
 
 
 def _checked(a: Any, q: Any, method: str, weights: Any) -> tuple[Any, Any]:
-    a, q = as_operand(a), as_operand(q)
-    a = a if isinstance(a, TracedArray) else np.asarray(a)
-    q = q if isinstance(q, TracedArray) else np.asarray(q)
+    a, q = as_array(a), as_array(q)
     if method not in METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
     if weights is not None and method != "inverted_cdf":
@@ -173,9 +172,7 @@ def _nanquantile(
 
 def _weighted(rows: Any, a: Any, weights: Any, axis: Any, q: Any) -> Any:
     """The entries at which the sum of weights reaches a share q; NaN have no weight."""
-    w = as_operand(weights)
-    w = w if isinstance(w, TracedArray) else np.asarray(w)
-    w = np.broadcast_to(weights_beside(w, a, axis), a.shape)
+    w = np.broadcast_to(weights_beside(as_array(weights), a, axis), a.shape)
     if np.any(raw(w) < 0):
         raise ValueError("Weights must be non-negative.")
     places = weighted_places(rows, _rows(w, axis)[0], np.ravel(q))

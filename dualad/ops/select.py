@@ -18,8 +18,9 @@ from ..engine.primitive import Linear, align
 from ..engine.traced import Spec, TracedArray, as_operand, as_value, raw
 from .constants import into
 from .elementwise import elementwise
+from .operands import as_array
 from .registry import function, kinks
-from .take import as_array, in_range
+from .take import in_range
 from .views import in_order
 
 __all__ = ["where"]

@@ -13,8 +13,9 @@ from ..engine.primitive import Opaque
 from ..engine.traced import TracedArray, memory_of
 from .getitem import getitem
 from .indexing import index
+from .operands import flat_if_none
 from .registry import function, kinks
-from .take import along_axis, flat_if_none
+from .take import along_axis
 
 __all__: list[str] = []
 

@@ -9,24 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray, as_operand
 from .constants import into
 from .indexing import index
+from .operands import as_array, flat_if_none
 from .registry import function
-from .structure import axes_of, axis_of
+from .structure import axes_of
 
-__all__ = ["along_axis", "as_array", "flat_if_none", "in_range"]
-
-
-def as_array(x: Any) -> Any:
-    """An operand as an array."""
-    x = as_operand(x)
-    return x if isinstance(x, TracedArray) else np.asarray(x)
-
-
-def flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
-    """An array and one of its axes; without an axis all entries along one."""
-    return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
+__all__ = ["along_axis", "in_range"]
 
 
 def in_range(at: Any, n: int, mode: str) -> Any:

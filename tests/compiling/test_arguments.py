@@ -233,3 +233,32 @@ def test_a_path_that_writes_after_one_that_does_not():
         np.testing.assert_array_equal(g(a, np.ones(2)), f(b, np.ones(2)))
         np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(g(a, a), f(b, b))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_an_array_that_is_given_twice(backend):
+    def kernel(x, y, more=()):
+        same = [x is y, *(x is z for z in more)]
+        return np.sum((x - y) ** 2) + sum(same), x, y
+
+    g = dualad.compile(kernel, backend=backend)
+    x, y = np.arange(3.0), np.ones(3)
+    for _ in range(3):
+        for args in ((x, x), (x, y), (x, 2 * x), (y, y), (x, y, (x, y)), (x, y, (y, y))):
+            want, found = kernel(*args), g(*args)
+            np.testing.assert_allclose(found[0], want[0])
+            assert found[1] is args[0]
+            assert found[2] is args[1]
+
+
+def test_an_array_that_is_given_twice_and_written_into():
+    def f(x, y):
+        x += 1.0
+        return np.sum(y), x is y
+
+    g = compiled(f)
+    for _ in range(3):
+        x, y = np.arange(3.0), np.arange(3.0)
+        assert g(x, y) == (3.0, False)
+        assert g(x, x) == (9.0, True)
+        np.testing.assert_array_equal(x, [2.0, 3.0, 4.0])

@@ -166,3 +166,40 @@ def test_an_integer_of_python_beside_few_bits_runs_as_it_is():
     with pytest.warns(dualad.errors.CompileWarning, match="few bits"):
         agree_plain = dualad.compile(lambda x: x * x[0].item())(x)
     assert agree_plain.dtype == np.int8
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: x + y, lambda x, y: y - x, lambda x, y: x * y / 3, lambda x, y: x**y,
+        lambda x, y: x**2, lambda x, y: 2.0**x, lambda x, y: x == y, lambda x, y: x != 1,
+        lambda x, y: np.add(x, y), lambda x, y: abs(x), lambda x, y: (x + y) * np.float32(2),
+    ],
+)  # fmt: skip
+def test_a_complex_number_of_python_stays_one(f, backend):
+    for x in (1 + 2j, 0.5 - 1j):
+        for y in (0.5, 2 - 1j, np.float64(2.5), np.float32(1.5), np.complex128(1j), np.array(0.5)):
+            agree(f, backend, x, y)
+
+
+def test_complex_numbers_of_python_have_no_order():
+    compiled = dualad.compile(lambda x: x < 2.0, backend="numpy")
+    for _ in range(3):
+        with pytest.raises(TypeError, match="not supported between instances of 'complex'"):
+            compiled(1 + 2j)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_quotient_and_remainder_of_python_floats(backend):
+    for x, y in ((7.5, 2.0), (-7.5, 2.0), (np.float64(7.5), 2.0), (7.5, np.array([2.0, 4.0]))):
+        agree(divmod, backend, x, y)
+        agree(lambda x, y: divmod(y, x), backend, x, y)
+    agree(lambda x: divmod(x, 2), backend, 7.5)
+    agree(lambda x: divmod(2, x), backend, 7.5)
+
+
+def test_the_text_of_a_python_number():
+    compiled = dualad.compile(lambda x: f"{x!r} {x} {x:.1f} {x * 2!r}", backend="numpy")
+    for x in (1.5, 2.5, 1.5):
+        assert compiled(x) == f"{x!r} {x} {x:.1f} {x * 2!r}"

@@ -317,3 +317,29 @@ def test_in_place_operators_on_scalars_make_new_values():
     exact = 2 * (at**2 + at) * (2 * at + 1) - 1
     np.testing.assert_allclose(dualad.grad(f)(at), exact)
     np.testing.assert_allclose(dualad.jvp(f, (at,), (1.0,))[1], exact)
+
+
+@pytest.mark.parametrize("n", [3, 400, 2000])
+def test_a_product_of_two_duals_by_size(n):
+    """From 500 entries on the second term of x dy + y dx is added to the first, in place."""
+    x, y = np.linspace(1.0, 2.0, n), np.linspace(-1.0, 3.0, n)
+    dx, dy = np.cos(x), np.sin(y)
+    kept = [a.copy() for a in (x, y, dx, dy)]
+    for shape in ((n,), (n, 1)):
+        other = y.reshape(shape)
+        moved = dy.reshape(shape)
+        value, t = dualad.jvp(lambda x, y: x * y, (x, other), (dx, moved))
+        np.testing.assert_array_equal(value, x * other)
+        np.testing.assert_allclose(t, dx * other + x * moved, rtol=1e-15)
+        if n > 500:
+            break  # 2000 by 2000
+    for single in (np.float32, np.complex128):
+        value, t = dualad.jvp(lambda x, y: x * y, (x.astype(single), y), (dx.astype(single), dy))
+        assert t.dtype == value.dtype == np.result_type(single, float)
+        np.testing.assert_allclose(t, dx * y + x * dy, rtol=1e-6, atol=1e-6)
+    for a, b in zip((x, y, dx, dy), kept, strict=True):
+        np.testing.assert_array_equal(a, b)
+    second = dualad.jvp(lambda x: dualad.jvp(lambda z: z * z * x, (x,), (dx,))[1], (x,), (dx,))[
+        1
+    ]  # of d(z^2 x) = 2 z x dz at z = x: d = 2 dx (2 x dx)
+    np.testing.assert_allclose(second, 4 * x * dx * dx, rtol=1e-13)

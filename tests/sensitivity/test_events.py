@@ -560,3 +560,45 @@ def test_a_jump_that_lets_the_solution_through_is_none():
 def test_chattering_that_nobody_declared_ends(method):
     with pytest.raises(ds.ModelError, match=r"next to no time.*declare it.*sliding"):
         ds.ode(relay, [1.0], {"k": 1.0}, (0.0, 5.0), method=method)
+
+
+# --- a right-hand side that jumps to a small slope, or stops
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("leak", [0.1, 1e-3, 1e-4, 1e-8, 0.0])
+def test_a_slope_that_nearly_stops_at_an_event(method, leak):
+    """A tank is filled at rate q up to c, and at leak q from there: y = c + leak q (t - T)."""
+    q, c = 1.5, 1.2
+    event = ds.Event(lambda t, y, p: y[0] - p.c, name="full")
+    r = ds.ode(lambda t, y, p: [p.q * np.where(y[0] < p.c, 1.0, leak)], [0.0], {"q": q, "c": c},
+               (0.0, 2.0), t_eval=[2.0], events=event, method=method, rtol=RTOL)  # fmt: skip
+    T = c / q
+    close(r.events["full"].times, [T])
+    close(r.events["full"].dt, [[-T / q, 1 / q]])
+    close(r.y[0], c + leak * q * (2.0 - T))
+    # y = c + leak (2 q - c), whatever the method and the size of its steps.
+    close(r.S[0, 0], [2 * leak, 1 - leak])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_slope_that_begins_at_an_event(method):
+    """The other way round: from a leak to a flood, y = c + q (t - T), T = c / leak."""
+    leak, c, q = 1e-4, 1e-4, 2.0
+    event = ds.Event(lambda t, y, p: y[0] - p.c, name="bursts")
+    r = ds.ode(lambda t, y, p: [np.where(y[0] < p.c, p.leak, p.q)], [0.0],
+               {"leak": leak, "c": c, "q": q}, (0.0, 2.0), t_eval=[2.0], events=event, rtol=RTOL,
+               method=method, atol=1e-12)  # fmt: skip
+    close(r.events["bursts"].dt, [[-c / leak**2, 1 / leak, 0.0]])
+    close(r.S[0, 0], [q * c / leak**2, 1 - q / leak, 1.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_the_events_of_a_relay_oscillator(method):
+    """y'' = -a sign(y) from rest at 1: zeros at (2 j + 1) sqrt(2 / a)."""
+    event = ds.Event(lambda t, y, p: y[0], name="zero")
+    r = ds.ode(lambda t, y, p: [y[1], -p.a * np.sign(y[0])], [1.0, 0.0], {"a": 0.8}, (0.0, 12.0),
+               events=event, method=method, rtol=RTOL, atol=1e-11)  # fmt: skip
+    times = (2 * np.arange(4) + 1) * np.sqrt(2 / 0.8)
+    close(r.events["zero"].times, times[:4])
+    close(r.events["zero"].dt[:, 0], -times / (2 * 0.8), rtol=1e-5)

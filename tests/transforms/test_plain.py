@@ -208,3 +208,11 @@ def test_results_share_no_memory_with_each_other():
         expected = b.copy()
         a += 1.0
         np.testing.assert_array_equal(b, expected)
+
+
+def test_a_constant_tangent_beside_one_of_another_level():
+    """What a result may share memory with is asked of traced tangents too."""
+    f = lambda x: np.arange(2.0) + 0.0 * np.sum(x != 0)
+    t = np.stack([T, X])
+    same(dualad.vmap(lambda t: dualad.jvp(f, (X,), (t,))[1])(t), np.zeros((2, 2)))
+    same(dualad.jacrev(lambda t: dualad.jvp(f, (X,), (t,))[1])(T), np.zeros((2, 2)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from typing import Any
 
@@ -83,10 +84,12 @@ _known: dict[str, int] = {}
 
 
 def machine() -> Machine:
-    """The one machine of this process."""
+    """The one machine of this process: with a second one the code of the first would go."""
     global _machine
     if _machine is None:
-        _machine = Machine()
+        with _lock:
+            if _machine is None:
+                _machine = Machine()
     return _machine
 
 
@@ -100,6 +103,16 @@ def address_of(text: str, keep: bool = True) -> int:
         if name not in _known:
             _known[name] = machine().load(text.replace("NAME", name), name, keep)
         return _known[name]
+
+
+def _after_fork() -> None:
+    """The thread that held the lock is not there any more."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def has_fused() -> bool:

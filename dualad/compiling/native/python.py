@@ -32,7 +32,7 @@ API = {
             "PyTuple_New", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyMem_RawMalloc",
             "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_NoMemory",
             "PyErr_Clear", "PyContextVar_Get", "PyLong_FromLong", "PyArray_Empty",
-            "PyArray_Scalar", "PyFloat_FromDouble",
+            "PyArray_Scalar", "PyFloat_FromDouble", "PyErr_Occurred",
         ]
     )
 }  # fmt: skip

@@ -13,7 +13,7 @@ from ...engine.staged import Guard, Operation, Variable
 from ...engine.tree import LEAF_TREE
 from ..loop import Loop
 from ..numpy_source import SHOWN, Failed, NumpySource
-from ..program import Output, Program, variables_of
+from ..program import Handed, Output, Program, variables_of
 from .forms import VIEWS, is_native
 from .slopes import with_slopes
 from .wrapper import function_of
@@ -193,6 +193,9 @@ class Mixed:
         for k, o in enumerate(self.program.outputs):
             if type(o.value) is Variable:
                 leaves.append(self._leaf(o, shown))
+            elif type(o.value) is Handed:
+                self.parts[f"c{k}"] = o.value.of
+                leaves.append(f"c{k}(x{o.value.argument})")
             elif o.kind is not None:
                 self.parts[f"c{k}"] = o.value
                 leaves.append(f"{SHOWN[o.kind]}(c{k})")

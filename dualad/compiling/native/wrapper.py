@@ -296,6 +296,11 @@ class Wrapper(Caller):
         )  # fmt: skip
         b.position_at_end(failed)
         self._call("Py_DecRef", ir.VoidType(), self.result)
+        # What made no array has said why: the memory is at an end, or somebody interrupts.
+        told = b.icmp_unsigned("!=", self._call("PyErr_Occurred", POINTER), none)
+        silent = self.function.append_basic_block("silent")
+        b.cbranch(told, empty, silent)
+        b.position_at_end(silent)
         b.ret(self._call("PyErr_NoMemory", POINTER))
         b.position_at_end(empty)
         b.ret(none)

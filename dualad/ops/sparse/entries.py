@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...engine.memory import originals
 from ...engine.traced import TracedArray, as_operand
 from ...errors import LostDerivativeError, NotDifferentiableError
 from ..dropin import is_tracked
@@ -254,10 +255,17 @@ def lifted(a: Any) -> TracedSparse:
     a = a if a.format in CARRIED else a.tocsr()
     cls = scipy_class(a.format, isinstance(a, sp.spmatrix))
     parts = a.coords if a.format == "coo" else (a.indices, a.indptr)
-    # Copies: SciPy sorts and prunes entries in place.
-    entries, *pattern = (v.copy() for v in (a.data, *parts))
+    entries, *pattern = map(_apart, (a.data, *parts))
     where = (tuple(pattern),) if a.format == "coo" else tuple(pattern)
     return TracedSparse(entries, cls((entries, *where), shape=a.shape))
+
+
+def _apart(array: np.ndarray) -> np.ndarray:
+    """A copy, as SciPy sorts and prunes entries in place; programs read the array itself."""
+    copy = array.copy()
+    if originals.known is not None:
+        originals.known[id(copy)] = copy, array
+    return copy
 
 
 def traced(form: str, is_matrix: bool, arg: Any, shape: Any = None, dtype: Any = None) -> Any:

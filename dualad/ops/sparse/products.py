@@ -15,6 +15,7 @@ import numpy as np
 
 from ...engine.primitive import Linear
 from ...engine.traced import Spec
+from ..batch_axis import batch_size
 from ..products import conj
 from ..structure import reshape, transpose
 
@@ -115,7 +116,7 @@ def _sampled_spec(u: Any, v: Any, indices: Any, indptr: Any, shape: tuple[int, i
 
 
 def _sampled_batch(args: tuple, mine: tuple, **pattern: Any) -> Any:
-    n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
+    n = batch_size(args, mine)
     u, v = (_joined(a, m, n) for a, m in zip(args, mine, strict=True))
     out = sampled_product(u, v, **_blocks(n, **pattern))
     return reshape(out, shape=(n, len(pattern["indices"])))

@@ -84,14 +84,27 @@ class Crossings:
 
     def size(self, i: int, t: float, y: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
         """Below which g is as good as zero, and its rate of change without any cancellation."""
+        n, slopes = y.size, self.slopes(i, t, y)
+        noise = slopes[:n] @ (self.atol + self.rtol * np.abs(y))
+        rounding = 1e-14 * (slopes[:n] @ np.abs(y) + slopes[n] * abs(t))
+        return float(noise + rounding), float(slopes[:n] @ np.abs(slope) + slopes[n])
+
+    def noise(self, i: int, t: float, step: Step) -> float:
+        """Below which g of event i is as good as zero, at a time of a step."""
+        y = step.z(t)[: self.system.n]
+        return self.size(i, t, y, self.system.flow(t, y))[0]
+
+    def slopes(self, i: int, t: float, y: np.ndarray) -> np.ndarray:
+        """How much g of event i changes with each of the states, and with the time."""
         n = y.size
         dt, dy = np.zeros(n + 1), np.zeros((n + 1, n))
         dt[n], dy[:n] = 1.0, np.eye(n)
         value, moves = pushed(self.function(i), t, y, self.system.values, dt=dt, dy=dy)
-        slopes = np.abs(derivative(value, moves, n + 1))
-        noise = slopes[:n] @ (self.atol + self.rtol * np.abs(y))
-        rounding = 1e-14 * (slopes[:n] @ np.abs(y) + slopes[n] * abs(t))
-        return float(noise + rounding), float(slopes[:n] @ np.abs(slope) + slopes[n])
+        return np.abs(derivative(value, moves, n + 1))
+
+    def rounding(self, i: int, t: float, y: np.ndarray) -> float:
+        """How much g of event i changes by the last bits of its arguments."""
+        return float(self.slopes(i, t, y) @ np.spacing(np.abs([*y, t])))
 
     # --- along the solution
 
@@ -158,7 +171,7 @@ class Crossings:
                 if not direction or direction == new:
                     return self.root(i, step, left, right, sign), new
                 sign = new
-            elif not sign:
+            elif not sign and abs(value) > self.noise(i, right, step):
                 sign = new
             left = right
         return None, sign

@@ -14,6 +14,7 @@ from .crossings import Crossings
 from .events import Event, Firing, require_no_zeno
 from .model import Model, plain, sealed, states_there_are
 from .pushing import derivative, pushed
+from .sides import Sides
 from .step import Step
 from .stepper import Method
 from .variational import VariationalSystem
@@ -39,6 +40,7 @@ class Handler:
         span: tuple[float, float],
     ):
         self.system, self.method, self.crossings, self.span = system, method, crossings, span
+        self.sides = Sides(system, crossings)
         self.firings: list[Firing] = []
         self.times: dict[int, list[float]] = {}
         #: the events at which the right-hand side itself jumps: names and times
@@ -52,15 +54,24 @@ class Handler:
         exact.
         """
         low, high = sorted((step.t0, step.t1))
+        refusal: EventError | None = None
         for _ in range(4):
             z = self.method.to(step.t0, step.z0, t)
             if not np.isfinite(z).all():
                 break
-            move = self.newton(i, step, t, z, t != step.t0)
+            try:
+                move = self.newton(i, step, t, z, t != step.t0)
+            except EventError as error:
+                # Beyond a jump it may not move at all; before it, it does.
+                refusal = error
+                break
             if self.settled(move, step, t):
                 return t + move, z + move * self.system(t, z)
             t = float(np.clip(t + move, low, high))
-        return self.from_before(i, step, t)
+        try:
+            return self.from_before(i, step, t)
+        except EventError as error:
+            raise refusal or error from None
 
     def from_before(self, i: int, step: Step, t: float) -> tuple[float, np.ndarray]:
         """The same where the right-hand side jumps at the event: never stepping beyond it."""
@@ -85,10 +96,7 @@ class Handler:
     def newton(self, i: int, step: Step, t: float, z: np.ndarray, beside: bool) -> float:
         """How far from t the event is by the slope there, or by the slope just before t."""
         n = self.system.n
-        slope = self.system.flow(t, z[:n])
-        if beside:
-            width = self.width(step, t)
-            slope = self.system.flow(t - width, z[:n] - width * slope)
+        slope = self.sides.before(i, step, t, z) if beside else self.system.flow(t, z[:n])
         rate = self.rate(i, t, z, slope)
         ends = [self.crossings.value(i, s, step.z(s)) for s in (step.t0, step.t1)]
         if abs(rate * (step.t1 - step.t0)) < 1e-8 * max(map(abs, ends)):
@@ -97,12 +105,6 @@ class Handler:
 
     def settled(self, move: float, step: Step, t: float) -> bool:
         return abs(move) <= 1e-9 * abs(step.t1 - step.t0) or t + move == t
-
-    def width(self, step: Step, t: float) -> float:
-        """How far beside a time its two sides are looked at."""
-        return float(
-            np.sign(step.t1 - step.t0) * (1e-6 * abs(step.t1 - step.t0) + 64 * np.spacing(abs(t)))
-        )
 
     def rate(self, i: int, t: float, z: np.ndarray, slope: np.ndarray) -> float:
         """dg/dt along the solution; an error, where it is as good as zero."""
@@ -154,7 +156,7 @@ class Handler:
         firing = self.together(t, z, candidates, first)
         with np.errstate(all="ignore"):
             slopes = self.crossings.held(first, t, z[:n])
-            slopes = slopes or self.one_sided(step, t, z)
+            slopes = slopes or self.sides.both(first, step, t, z)
         before, after = slopes if slopes is not None else (system.flow(t, z[:n]),) * 2
         if slopes is not None:
             self.jumps.append((self.crossings.events[first][0], t))
@@ -166,6 +168,7 @@ class Handler:
             z_after = self.jump(changing[0], t, z, before, moves[changing[0]])
         elif slopes is not None:
             z_after = self.kicked(z, before - after, moves[first])
+            z_after[:n] += self.sides.beyond(first, t, z, before)
         for i in sorted(firing):
             self.note(i, t, z, z_after, before, after, moves[i], bool(changing))
         stop = [i for i in firing if self.ends(i)]
@@ -234,26 +237,6 @@ class Handler:
         rows = z.reshape(self.system.k + 1, self.system.n).copy()
         rows[1:] += np.outer(moves, drop)
         return rows.ravel()
-
-    def one_sided(self, step: Step, t: float, z: np.ndarray) -> tuple[Any, Any] | None:
-        """The slopes of the states just before and just after t, if they differ; else None.
-
-        At t itself rounding decides on which side the right-hand side stands, so both are taken
-        beside it and extrapolated.
-        """
-        n, width = self.system.n, self.width(step, t)
-        y, middle = z[:n], self.system.flow(t, z[:n])
-        sides = []
-        for side in (-1, 1):
-            near = self.system.flow(t + side * width, y + side * width * middle)
-            # The states follow the slope of their own side.
-            one = self.system.flow(t + side * width, y + side * width * near)
-            two = self.system.flow(t + 2 * side * width, y + 2 * side * width * near)
-            sides.append((2 * one - two, np.abs(two - one)))
-        (before, change), (after, change_after) = sides
-        jump = np.abs(after - before)
-        limit = 4 * (change + change_after) + 1e-9 * np.maximum(np.abs(before), np.abs(after))
-        return (before, after) if (jump > limit).any() else None
 
 
 def update_of_rows(

@@ -3,13 +3,14 @@
 import gc
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 from native_programs import check, is_whole, leaves_of, native, program_of
 
 import dualad
-from dualad.compiling.native import native_function
+from dualad.compiling.native import machine, native_function
 from dualad.compiling.numpy_source import Failed
 
 rng = np.random.default_rng(2)
@@ -241,3 +242,24 @@ def test_large_results_use_memory_again_that_nobody_has():
     assert not np.shares_memory(found[0], view)
     assert not np.shares_memory(found[1], view)
     np.testing.assert_array_equal(view, x[3:, ::2] - 1.0)
+
+
+def test_threads_that_compile_at_once_have_one_machine(monkeypatch):
+    """The code of a second one would be freed with it, while programs call it."""
+    made = []
+
+    class Slow:
+        def __init__(self):
+            time.sleep(0.05)
+            made.append(self)
+
+    monkeypatch.setattr(machine, "Machine", Slow)
+    monkeypatch.setattr(machine, "_machine", None)
+    found = []
+    callers = [threading.Thread(target=lambda: found.append(machine.machine())) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert len(made) == 1
+    assert found == made * 4

@@ -1,0 +1,23 @@
+"""Operands of NumPy's functions, brought to the form in which rules compute with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.traced import TracedArray, as_operand
+from .structure import axis_of
+
+__all__ = ["as_array", "flat_if_none"]
+
+
+def as_array(x: Any) -> Any:
+    """An operand as an array."""
+    x = as_operand(x)
+    return x if isinstance(x, TracedArray) else np.asarray(x)
+
+
+def flat_if_none(a: Any, axis: Any) -> tuple[Any, int]:
+    """An array and one of its axes; without an axis all entries along one."""
+    return (np.ravel(a), 0) if axis is None else (a, axis_of(axis, a.ndim))
