@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from collections.abc import Callable
@@ -23,6 +24,9 @@ from .hooks import RemovableHandle, borrowed, checked
 from .view import DetachedView, is_recorded, node_of
 
 __all__ = ["History"]
+
+#: Held while something is added to a .grad: several threads may sweep graphs that share a leaf.
+_ADDING = threading.RLock()
 
 
 class History(State):
@@ -103,13 +107,14 @@ class History(State):
 
     def _accumulate(self, gradient: Any) -> None:
         """Add to .grad: in place, unless the gradient itself is recorded."""
-        if self._grad is None:
-            plain = isinstance(gradient, np.ndarray | np.generic)
-            self._grad = wrap(np.array(gradient, self._value.dtype) if plain else gradient)
-        elif is_grad_enabled():
-            self._grad = wrap(unwrap(self._grad) + gradient)
-        else:
-            self._grad._write(unwrap(self._grad) + gradient)
+        with _ADDING:
+            if self._grad is None:
+                plain = isinstance(gradient, np.ndarray | np.generic)
+                self._grad = wrap(np.array(gradient, self._value.dtype) if plain else gradient)
+            elif is_grad_enabled():
+                self._grad = wrap(unwrap(self._grad) + gradient)
+            else:
+                self._grad._write(unwrap(self._grad) + gradient)
         for hook in getattr(self, "_after", ()):
             hook(self)
 
@@ -168,9 +173,11 @@ class History(State):
         """Add to .grad of a tensor that retains it; node: of the value whose gradient it is."""
         if node is not self._node():
             return  # A view that nobody has read since its base was written to.
-        if self._grad is not None:
-            gradient = unwrap(self._grad) + gradient
-        self._grad = wrap(np.array(gradient) if isinstance(gradient, np.ndarray) else gradient)
+        with _ADDING:
+            if self._grad is not None:
+                gradient = unwrap(self._grad) + gradient
+            plain = isinstance(gradient, np.ndarray)
+            self._grad = wrap(np.array(gradient) if plain else gradient)
 
     def _move_retained(self, before: Node | None) -> None:
         """After the history changed: the gradient that is kept is that of the present value."""

@@ -1,5 +1,7 @@
 """Hooks: on gradients, on what is saved, and the gradients that are retained."""
 
+import sys
+import threading
 import warnings
 
 import numpy as np
@@ -172,6 +174,31 @@ def test_only_what_has_a_history_retains_a_gradient():
 
 
 # --- .grad -------------------------------------------------------------------------------------
+
+
+def test_threads_that_share_a_leaf_add_all_of_their_gradients():
+    x = t(np.ones(5000), True)  # NumPy lets other threads run while it adds so many
+    shared = x * 1
+    shared.retain_grad()
+    start = threading.Barrier(8)
+
+    def work(factor):
+        start.wait()
+        for _ in range(120):
+            (shared * factor).sum().backward(retain_graph=True)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    same(x.grad, np.full(5000, 120.0 * 36))
+    same(shared.grad, np.full(5000, 120.0 * 36))
 
 
 def test_what_may_be_assigned_to_grad():
