@@ -25,7 +25,6 @@ from .formulas import Formulas
 from .joint import Leaf, Node, Rule
 from .late import Late, settle, settled_within, state_of_result
 from .late_sums import LateTotal, can_wait, pull_of, total_of
-from .memory import large_copy
 from .postponed import LONGEST, state_of
 from .primitive import Elementwise
 from .putting_off import of_large
@@ -156,13 +155,11 @@ def record_later(
     operands = [operand(d, shape) for d in active]
     if None in operands or not all(is_constant(c, shape) for c in constants):
         return None
-    is_copied = with_array and not are_kept and may_change(constants[0])
-    if state.is_early(operands, is_copied):
+    may_be_written = with_array and not are_kept and may_change(constants[0])
+    if state.is_early(operands, may_be_written):
         return None
     pool_of(level)
     operands = [state.made_safe(n) for n in operands]
-    if is_copied:
-        constants = (large_copy(constants[0]),)
     return put_down(state, level, found, pattern, active, operands, constants, shape)
 
 

@@ -38,7 +38,9 @@ class Total:
     depth = 0
 
     def __init__(self, node: Node, state: RecordState):
-        self.node, self.state, self.alarms = node, state, state.alarms
+        self.node: Any = node
+        self.state: Any = state
+        self.alarms = state.alarms
         self.value: Any = None
 
     def found(self) -> Any:
@@ -51,6 +53,10 @@ class Total:
             with self.alarms.of_the_operations():
                 self.value = np.add.reduce(node.done.x, axis=tuple(range(len(node.shape))))
         return self.value
+
+    def let_go(self) -> None:
+        """Nobody asks for the value any more who does not have it: hold no arrays."""
+        self.node.total = self.node = self.state = None
 
 
 class Combined:

@@ -38,14 +38,18 @@ class RecordState(State):
         #: how many operations were carried out at once for what is said in `is_early`
         self.begun = 0
 
-    def is_early(self, operands: Sequence[Any], is_copied: bool) -> bool:
-        """Whether an operation is one of the first that would have to copy an operand.
+    def is_early(self, operands: Sequence[Any], may_be_written: bool) -> bool:
+        """Whether an operation is carried out at once rather than copy something.
 
-        These are not put off: perhaps there are not many more, and a copy costs as much as two.
+        That is one whose constant would have to be copied: many constants would take much memory.
+        And it is one of the first that would have to copy an operand: perhaps there are not many
+        more, and a copy costs as much as two.
         """
+        if may_be_written:
+            return True
         if self.begun >= FEW or any(type(n) is Node for n in operands):
             return False
-        if is_copied or any(self.would_copy(n.x) for n in operands):
+        if any(self.would_copy(n.x) for n in operands):
             self.begun += 1
             return True
         return False
@@ -65,15 +69,19 @@ class RecordState(State):
         unseen, totals, self.totals = self.unseen, self.totals, []
         if failure is not None:
             self.unseen = []
-        if isinstance(failure, (MemoryError, KeyboardInterrupt)):
-            return
-        for n in unseen:
-            n.is_kept = False
-        for shape in {n.shape: None for n in unseen}:
-            nodes = in_order([n for n in unseen if n.shape == shape])
-            self.carry_out(nodes, Pass(nodes))
-        for total in totals if failure is None else ():
-            total.found()
+        try:
+            if isinstance(failure, (MemoryError, KeyboardInterrupt)):
+                return
+            for n in unseen:
+                n.is_kept = False
+            for shape in {n.shape: None for n in unseen}:
+                nodes = in_order([n for n in unseen if n.shape == shape])
+                self.carry_out(nodes, Pass(nodes))
+            for total in totals if failure is None else ():
+                total.found()
+        finally:
+            for total in totals:
+                total.let_go()
 
     def compute(self, node: Node, target: Node | None) -> None:
         """Compute a node, and on the way all of its shape that was put off; keep the target."""

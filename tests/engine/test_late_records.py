@@ -14,6 +14,7 @@ import dualad
 from dualad.engine import fused, joint, late_records, runs as runs_of
 from dualad.engine.late_records import LATE, LateRecord
 from dualad.engine.late_sums import LateTotal
+from dualad.engine.memory import POOL
 from dualad.engine.postponed import LONGEST
 from dualad.engine.recorded import Recorded
 from dualad.errors import LeakError, LostDerivativeError, NaNError
@@ -245,7 +246,7 @@ def test_memory_is_that_of_operands_and_gradients():
         return np.sum(y)
 
     dualad.grad(f)(big)
-    dualad.engine.memory.POOL.shrink()
+    POOL.shrink()
     tracemalloc.start()
     dualad.grad(f)(big)
     peak = tracemalloc.get_traced_memory()[1]
@@ -773,3 +774,55 @@ def test_an_exception_in_the_function_lets_what_came_before_it_warn():
         with pytest.raises(ValueError, match="of f"):
             dualad.grad(f)(X)
     assert {str(w.message) for w in log} == {"invalid value encountered in log"}
+
+
+@pytest.mark.parametrize("transform", [dualad.grad, dualad.value_and_grad])
+@pytest.mark.parametrize("fails", [False, True])
+def test_nothing_is_left_for_the_garbage_collector(transform, fails):
+    def f(x):
+        total = np.sum(np.exp(x) * W + x * x) + np.mean(np.sin(x))
+        if fails:
+            raise ValueError("of f")
+        return total
+
+    def call():
+        if fails:
+            with pytest.raises(ValueError, match="of f"):
+                transform(f)(X)
+        else:
+            transform(f)(X)
+
+    call()
+    gc.collect()
+    gc.disable()
+    POOL.shrink()
+    try:
+        tracemalloc.start()
+        call()
+        POOL.shrink()
+        before = tracemalloc.get_traced_memory()[0]
+        gc.collect()
+        POOL.shrink()
+        assert before - tracemalloc.get_traced_memory()[0] < X.nbytes / 10
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+
+def test_many_constants_take_no_more_memory_than_without():
+    """Constants that may be written to are not copied because their operation could wait."""
+    constants = [np.cos(k * X) for k in range(12)]
+
+    def f(x):
+        for c in constants:
+            x = x + c
+        return np.sum(x * x)
+
+    dualad.grad(f)(X)
+    POOL.shrink()
+    tracemalloc.start()
+    g = dualad.grad(f)(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4.5 * X.nbytes
+    np.testing.assert_allclose(g, 2 * (X + sum(constants)), rtol=1e-12, atol=1e-13)
