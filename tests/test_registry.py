@@ -389,6 +389,7 @@ STATED = {
         "constant",
         "twice",
         "call",
+        "large",
     },
     Linear: {
         "quick",
