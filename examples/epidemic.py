@@ -50,7 +50,7 @@ def run(sets):
         print("dask is not installed (pip install 'dualad[dask]'): two threads instead")
         with ThreadPoolExecutor(2) as pool:
             return ds.ensemble(problem, sets, executor=pool)
-    with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as c:
+    with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as c:
         return ds.ensemble(problem, sets, executor=c)
 
 

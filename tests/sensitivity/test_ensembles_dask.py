@@ -16,7 +16,7 @@ def client():
     """Two worker processes on this machine; a dead one is replaced."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
             silence_logs=50,
         ) as cluster,
         distributed.Client(cluster) as client,
