@@ -14,7 +14,7 @@ import numpy as np
 from .cutting import TOGETHER, scratch
 from .guard import ignore, restore
 from .memory import F64, POOL
-from .sums import halves, joined
+from .sums import add_parts, halves, sum_of_parts
 
 __all__ = ["Leaf", "Node", "Pass", "Rule", "in_order"]
 
@@ -236,17 +236,9 @@ class Pass:
         home = self.homes[id(node)]
         found: tuple[list[Any], list[Any]] = [], []
         for pair in self.blocks(home):
-            token = ignore()
-            try:
-                for sums, block in zip(found, pair, strict=True):
-                    sums.append(np.add.reduce(block))
-            finally:
-                restore(token)
-        token = ignore()
-        try:
-            return tuple(joined(self.size, self.block, iter(sums)) for sums in found)
-        finally:
-            restore(token)
+            add_parts(found, pair)
+        value, tangent = [sum_of_parts(self.size, self.block, sums) for sums in found]
+        return value, tangent
 
     def blocks(self, wanted: Sequence[int] = ()) -> Iterator[list[Any]]:
         """Compute block by block, and give each time what some slots hold."""
@@ -257,21 +249,37 @@ class Pass:
         most = TOGETHER * 4 // 3 // max(1, count)
         self.block = min(max(most, SHORTEST), LONGEST)
         self.size = cut[0][1].size
-        memory = list(scratch(count, self.block))
-        now, length, start = list(self.slots), 0, 0
-        for n in halves(self.size, self.block):
-            at = slice(start, start + n)
-            start += n
-            for i, array in cut:
-                now[i] = array[at]
-            if n != length:
-                length, rows = n, [r[:n] for r in memory]
-                for i, row in zip(own, rows, strict=False):
-                    now[i] = row
-                work = rows[len(own) :]
+        for now, work in in_blocks(self.slots, cut, own, self.work, self.block):
             for function, out, t, given in calls:
                 function(now[out], now[t], work, *[now[i] for i in given])
             yield [now[i] for i in wanted]
+
+
+def in_blocks(
+    slots: Sequence[Any],
+    wholes: Sequence[tuple[int, np.ndarray]],
+    own: Sequence[int],
+    count: int,
+    block: int,
+) -> Iterator[tuple[list[Any], list[np.ndarray]]]:
+    """All slots, with the blocks of one part after the other, and rows to work in.
+
+    wholes: slots and the arrays of one axis that are cut for them; own: slots that are rows of the
+    cache; count: how many rows there are beside; block: how long parts are at most.
+    """
+    memory = list(scratch(len(own) + count, block))
+    now, length, start = list(slots), 0, 0
+    for n in halves(wholes[0][1].size, block):
+        at = slice(start, start + n)
+        start += n
+        for i, array in wholes:
+            now[i] = array[at]
+        if n != length:
+            length, rows = n, [r[:n] for r in memory]
+            for i, row in zip(own, rows, strict=False):
+                now[i] = row
+            work = rows[len(own) :]
+        yield now, work
 
 
 def _copied(copy: np.ndarray, t: np.ndarray, work: Any) -> None:

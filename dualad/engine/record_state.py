@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .guard import ignore, restore
 from .joint import Node, Pass, in_order
 from .postponed import done
-from .sums import joined
+from .sums import add_parts, sum_of_parts
 from .waiting import State
 
-__all__ = ["RecordState", "sum_of_parts"]
+__all__ = ["RecordState", "finite_sum"]
 
 
 #: How many operations are carried out at once rather than copy what the user may write to.
@@ -99,7 +98,7 @@ class RecordState(State):
             for blocks in joint.blocks([joint.homes[id(n)][0] for n in waiting]):
                 add_parts(parts, blocks)
             for n, sums in zip(waiting, parts, strict=True):
-                n.total.value = sum_of_parts(joint.size, joint.block, sums)
+                n.total.value = finite_sum(joint.size, joint.block, sums)
         done(self, list(nodes), joint.results())
 
     def have_been_seen(self, nodes: Sequence[Node]) -> None:
@@ -131,22 +130,7 @@ class RecordState(State):
         tape[:] = [self.settled(e) if type(e) is tuple else e for e in tape]
 
 
-def add_parts(parts: Sequence[list[Any]], blocks: Sequence[np.ndarray]) -> None:
-    """Add up blocks, each for itself."""
-    if blocks:
-        token = ignore()
-        try:
-            for sums, block in zip(parts, blocks, strict=True):
-                sums.append(np.add.reduce(block))
-        finally:
-            restore(token)
-
-
-def sum_of_parts(size: int, block: int, sums: Sequence[Any]) -> Any:
+def finite_sum(size: int, block: int, sums: Sequence[Any]) -> Any:
     """The sum of all entries, to the last bit as NumPy's; None where it is not finite."""
-    token = ignore()
-    try:
-        total = joined(size, block, iter(sums))
-    finally:
-        restore(token)
+    total = sum_of_parts(size, block, sums)
     return total if np.isfinite(total) else None

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cutting import TOGETHER, scratch
+from .cutting import TOGETHER
 from .guard import ignore, restore
-from .joint import Node, quietly
+from .joint import Node, in_blocks, quietly
 from .memory import F64, POOL
-from .record_state import RecordState, add_parts, sum_of_parts
+from .record_state import RecordState, finite_sum
 from .spent import is_spent
-from .sums import halves
+from .sums import add_parts
 from .tape import add_cotangent
 
 __all__ = ["Run", "RunWithValues", "Step", "is_plain"]
@@ -197,18 +197,8 @@ class Run:
         """The slots with the blocks of one part after the other, of `most` entries at most."""
         wholes = [(i, self.slots[i]) for i in self.cut]
         self.size, self.block = wholes[0][1].size, most
-        memory = list(scratch(len(self.rows) + count, most))
-        now, start, length = list(self.slots), 0, 0
-        for n in halves(self.size, most):
-            at = slice(start, start + n)
-            start += n
-            for i, array in wholes:
-                now[i] = array[at]
-            if n != length:
-                length, rows = n, [r[:n] for r in memory]
-                for i, row in zip(self.rows, rows, strict=False):
-                    now[i] = row
-                now[1] = rows[len(self.rows) :]
+        for now, work in in_blocks(self.slots, wholes, self.rows, count, most):
+            now[1] = work
             yield now
 
     def finish(self, steps: list[Step]) -> None:
@@ -287,6 +277,6 @@ class RunWithValues(Run):
                 finally:
                     restore(token)
         for n, found in zip(self.waiting, parts, strict=True):
-            n.total.value = sum_of_parts(self.size, self.block, found)
+            n.total.value = finite_sum(self.size, self.block, found)
         self.late.have_been_seen(self.nodes)
         self.finish(steps)

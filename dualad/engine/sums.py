@@ -9,7 +9,7 @@ are added by columns, in the order in which NumPy adds the entries of a row.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,3 +145,23 @@ def joined(n: int, most: int, sums: Iterator[Any]) -> Any:
     first = n // 2 - n // 2 % 8
     total = joined(first, most, sums)
     return total + joined(n - first, most, sums)
+
+
+def add_parts(found: Sequence[list[Any]], parts: Sequence[np.ndarray]) -> None:
+    """Add up some parts, each beside what has been found for its own array, without warnings."""
+    if parts:
+        token = ignore()
+        try:
+            for sums, part in zip(found, parts, strict=True):
+                sums.append(np.add.reduce(part))
+        finally:
+            restore(token)
+
+
+def sum_of_parts(n: int, most: int, sums: Sequence[Any]) -> Any:
+    """The sum of n entries from those of all their `halves`, without warnings."""
+    token = ignore()
+    try:
+        return joined(n, most, iter(sums))
+    finally:
+        restore(token)

@@ -509,14 +509,7 @@ class ValueAndGradient(_Differentiator):
                     run._end(level, y)
                     return run.primal(), run.pull([one(run)], free=True)[0], None
             large, late = level.pool is not None, level.later
-        try:
-            (ct,) = sweep(tape, 1, [(y.tangent, ONE)], True, False, large, late)
-        except DirectionNeededError:
-            (ct,) = Recording.of_plain(f, (arg,), nums, tape).by_forward_mode([ONE])
-        if late:
-            late.finish()
-        y = y.primal if total is None else total.found()
-        value = restore(y, np.float64) if self.gives_value else None
+        value, (ct,) = self._swept(f, (arg,), nums, tape, 1, (y, total), large, late)
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
     def _by_many(
@@ -537,19 +530,39 @@ class ValueAndGradient(_Differentiator):
                     found = rebuild(run.trees, run.pull([one(run)], free=True))
                     return run.primal(), found, None
             large, late = level.pool is not None, level.later
-        try:
-            shares = sweep(tape, len(values), [(y.tangent, ONE)], True, False, large, late)
-        except DirectionNeededError:
-            shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
-        if late:
-            late.finish()
+        n = len(values)
+        value, shares = self._swept(f, given, nums, tape, n, (y, total), large, late)
         parts: list[Any] = []
         for x, ct in zip(values, shares, strict=True):
             parts.append(np.zeros(x.shape) if ct is None else own(ct, ()))
         parts = [restore(p, t) for p, t in zip(separated(parts), plain.types, strict=True)]
-        y = y.primal if total is None else total.found()
-        value = restore(y, np.float64) if self.gives_value else None
         return value, rebuild(plain.trees, parts), None
+
+    def _swept(
+        self,
+        f: Callable[..., Any],
+        given: Sequence[Any],
+        nums: Sequence[int],
+        tape: list,
+        count: int,
+        result: tuple[Any, Any],
+        large: bool,
+        late: Any,
+    ) -> tuple[Any, list[Any]]:
+        """The value, and the cotangents of the inputs of a tape, `count` leaves.
+
+        result: the recorded number, and what it is made of where it waits.
+        """
+        y, total = result
+        seeds = [(y.tangent, ONE)]
+        try:
+            shares = sweep(tape, count, seeds, True, False, large, late)
+        except DirectionNeededError:
+            shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+        if late:
+            late.finish()
+        y = y.primal if total is None else total.found()
+        return restore(y, np.float64) if self.gives_value else None, shares
 
 
 class Gradient(ValueAndGradient):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine import fused, joint, late_records, runs as runs_of
+from dualad.engine import fused, late_records, runs as runs_of
 from dualad.engine.late_records import LATE, LateRecord
 from dualad.engine.late_sums import LateTotal
 from dualad.engine.memory import POOL
@@ -23,27 +23,7 @@ N = LATE + 1234
 X = np.linspace(0.2, 0.8, N)
 W = np.cos(37 * X)
 
-
-@pytest.fixture(autouse=True)
-def warnings_are_no_exceptions():
-    """As they are for users: where they are exceptions, nothing is put off."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        yield
-
-
-@pytest.fixture
-def passes(monkeypatch):
-    """How many operations each pass by blocks of the forward sweep has carried out."""
-    counts = []
-    plan = joint.Pass.__init__
-
-    def counted(self, nodes, target=None):
-        counts.append(len(nodes))
-        plan(self, nodes, target)
-
-    monkeypatch.setattr(joint.Pass, "__init__", counted)
-    return counts
+pytestmark = pytest.mark.usefixtures("warnings_are_no_exceptions")
 
 
 @pytest.fixture

@@ -21,27 +21,7 @@ N = LATE + 1234
 X = np.linspace(0.2, 0.8, N)
 T = np.cos(37 * X)
 
-
-@pytest.fixture(autouse=True)
-def warnings_are_no_exceptions():
-    """As they are for users: where they are exceptions, nothing is put off."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        yield
-
-
-@pytest.fixture
-def passes(monkeypatch):
-    """How many operations each pass by blocks has carried out."""
-    counts = []
-    plan = joint.Pass.__init__
-
-    def counted(self, nodes, target=None):
-        counts.append(len(nodes))
-        plan(self, nodes, target)
-
-    monkeypatch.setattr("dualad.engine.postponed.Pass.__init__", counted)
-    return counts
+pytestmark = pytest.mark.usefixtures("warnings_are_no_exceptions")
 
 
 def at_once(f, *primals):
