@@ -34,6 +34,25 @@ def test_one_factorisation_solves_for_many_right_hand_sides(sparse, a):
     np.testing.assert_array_equal(J, kept)
 
 
+@pytest.mark.parametrize("kind", ["d", "z"])
+def test_many_columns_are_not_given_to_what_wakes_the_threads_of_openblas(kind, monkeypatch):
+    """Its getrs of two columns or more does so at any size, its trsm only where it pays."""
+    from scipy.linalg import lapack
+
+    asked, theirs = [], getattr(lapack, f"{kind}getrs")
+    see = lambda lu, pivots, columns: (asked.append(columns.size), theirs(lu, pivots, columns))[1]
+    monkeypatch.setattr(lapack, f"{kind}getrs", see)
+    J = np.array([[0.0, 3.0, 1.0], [9.0, 0.5, 2.0], [-4.0, 1.0, 7.0]])  # with exchanges of rows
+    a = 2.0 if kind == "d" else 2.0 + 1.0j
+    lu, rows = Factorised(a, 1.0, J), np.arange(6.0).reshape(2, 3) * (1 + (a - 2.0))
+    exact = np.linalg.solve(a * np.eye(3) - J, rows.T).T
+    np.testing.assert_allclose(lu(rows), exact, rtol=1e-12)
+    assert asked == []
+    np.testing.assert_allclose(lu(rows[1]), exact[1], rtol=1e-12)
+    np.testing.assert_allclose(lu(rows[1:]), exact[1:], rtol=1e-12)
+    assert asked == [3, 3]
+
+
 @pytest.mark.parametrize("method", ["Radau", "BDF"])
 def test_both_correctors_agree_and_take_about_the_same_steps(method):
     ask = {"method": method, **ROB}
