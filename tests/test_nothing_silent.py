@@ -3,6 +3,7 @@
 import math
 import statistics
 import struct
+import traceback
 from decimal import Decimal
 from fractions import Fraction
 
@@ -131,9 +132,51 @@ def test_plain_arrays_take_no_traced_value(f):
     refused(f, (TypeError, ValueError, AttributeError))
 
 
-def test_the_cause_of_numpys_own_error_is_ours():
-    error = refused(lambda x: store(x, 0, lambda v: v[0]), ValueError)
-    assert isinstance(error.__cause__, LostDerivativeError)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: store(x, 0, lambda v: v[0]),
+        lambda x: dualad.jvp(lambda y: store(y, 0, lambda v: v[0]), (x,), (x,))[1],
+    ],
+)
+def test_numpys_own_error_becomes_ours_and_names_the_buffer(f):
+    error = refused(f, LostDerivativeError, match=r"dualad\.numpy\.zeros\(shape\)")
+    assert error.__suppress_context__
+    line = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+    assert line[-1] == "store"  # where the array was written to
+
+
+def test_what_scipy_makes_of_a_lost_derivative_becomes_ours():
+    from scipy import integrate, optimize
+
+    solver = r"dualad\.sensitivity\.root, minimize"
+    refused(lambda x: optimize.brentq(lambda t: t - x[0], 0.0, 3.0), LostDerivativeError, solver)
+    refused(lambda x: optimize.minimize(lambda t: (t[0] - x[0]) ** 2, [1.0]).fun,
+            LostDerivativeError, solver)  # fmt: skip
+    refused(lambda x: integrate.quad(lambda t: t * x[0], 0.0, 1.0)[0],
+            LostDerivativeError, r"dualad\.sensitivity\.ode .* np\.trapezoid")  # fmt: skip
+
+
+def test_an_error_of_the_user_s_own_stays_what_it_is():
+    def f(x):
+        try:
+            return math.sin(x[0])
+        except TypeError as error:
+            raise ValueError("my own words") from error
+
+    refused(f, ValueError, match="^my own words$")
+
+
+def test_packages_of_scipy_name_what_differentiates_instead():
+    from scipy import fft, interpolate, spatial, stats
+
+    for f, instead in (
+        (fft.rfft, r"numpy\.fft differentiates"),
+        (lambda x: interpolate.CubicSpline(np.arange(3.0), x)(0.5), r"np\.interp differentiates"),
+        (lambda x: spatial.distance.pdist(x[:, None]), r"np\.linalg\.norm\(x\[:, None\] - y"),
+        (lambda x: stats.weibull_min.logpdf(x, 2.0), r"with NumPy and scipy\.special"),
+    ):
+        refused(f, LostDerivativeError, match=instead)
 
 
 def test_object_arrays_of_traced_numbers_are_right():

@@ -27,8 +27,15 @@ SPARSE = (
 )
 
 #: What differentiates in place of a package whose functions call the user's.
-ANALYSES = {
-    "integrate": f"; {ROOT}.sensitivity.ode integrates with derivatives by named parameters",
+INSTEAD = {
+    "fft": "; numpy.fft differentiates as it is",
+    "integrate": (
+        f"; {ROOT}.sensitivity.ode integrates with derivatives by named parameters, and "
+        f"np.trapezoid differentiates"
+    ),
+    "interpolate": "; np.interp differentiates as it is",
+    "spatial": "; distances are np.linalg.norm(x[:, None] - y, axis=-1), which differentiates",
+    "stats": "; a density written with NumPy and scipy.special differentiates",
     "optimize": (
         f"; {ROOT}.sensitivity.root, minimize and fit differentiate solutions by named parameters"
     ),
@@ -62,7 +69,7 @@ def scipy_remedy() -> str | None:
         return SPARSE
     return (
         f"scipy.{package} takes plain arrays only; what of SciPy differentiates is in "
-        f"{ROOT}.scipy (linalg, special, stats, signal, sparse){ANALYSES.get(package, '')}. Put "
+        f"{ROOT}.scipy (linalg, special, stats, signal, sparse){INSTEAD.get(package, '')}. Put "
         f"anything else into a function with a rule of your own (@{ROOT}.custom_jvp), or take "
         f"{ROOT}.stop_gradient(x) where the derivative is not wanted"
     )

@@ -11,7 +11,7 @@ from contextvars import ContextVar, Token
 from functools import lru_cache, partial
 from typing import Any
 
-from ...errors import LeakError
+from ...errors import LeakError, LostDerivativeError
 
 __all__ = ["Level", "is_running", "newest_rank"]
 
@@ -63,6 +63,26 @@ def _closed(name: str) -> tuple[Any, _Closed]:
     return partial(_leaked, name), _Closed(name)
 
 
+def _say_what_is_behind(error: BaseException) -> None:
+    """Raise the lost derivative that is behind an error of others, where those hide it.
+
+    NumPy makes a ValueError of one that it meets when it stores a number into an array, and
+    functions of C, and `scipy.optimize.minimize`, one of their own.
+    """
+    behind, said = error.__cause__, str(error)
+    if not isinstance(behind, LostDerivativeError):
+        return
+    if said.startswith("setting an array element with a sequence"):
+        behind = LostDerivativeError(
+            "a traced number that is stored into a plain array of floats would lose its "
+            "derivative: make the buffer with dualad.numpy.zeros(shape), or with np.zeros_like(x) "
+            "of a traced x; or assemble the entries, np.array([a, b]) without a dtype, np.stack."
+        )
+    elif not (isinstance(error, SystemError) or said.startswith("The user-provided objective")):
+        return
+    raise type(behind)(*behind.args).with_traceback(error.__traceback__) from None
+
+
 class Level:
     """One running transformation.
 
@@ -109,10 +129,12 @@ class Level:
         self._token: Token = _entered.set(self)
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         try:
             if self.later:
-                self.later.leave(exc[1])
+                self.later.leave(error)
         finally:
             _entered.reset(self._token)
             self.close()
+        if error is not None:
+            _say_what_is_behind(error)

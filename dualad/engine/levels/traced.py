@@ -187,11 +187,14 @@ class TracedArray:
         )
 
     def _lost(self, what: str) -> Any:
+        for remedy in filter(None, (ask() for ask in REMEDIES)):
+            raise lost(what, remedy)
         raise lost(
             what,
             "compute with NumPy functions (np.sin instead of math.sin), store into buffers "
             "(np.zeros_like(x), dualad.numpy.zeros) instead of plain arrays and keep the value "
-            "traced, or take dualad.stop_gradient(x) first where the derivative is not wanted",
+            "traced; give what takes plain numbers only a rule of its own (@dualad.custom_jvp); "
+            "or take dualad.stop_gradient(x) first where the derivative is not wanted",
         )
 
     def __float__(self) -> float:
