@@ -150,6 +150,15 @@ def test_a_budget_shows_the_shares():
         ds.propagate(course()).plot.budget()
 
 
+def test_equally_spaced_times_have_a_linear_axis_however_long():
+    r = course()
+    for t in (np.linspace(0.1, 30.0, 13), np.linspace(1e-3, 1e3, 13), 0.01 * 2.0 ** np.arange(13)):
+        spaced = r.replace(t=t)
+        scale = "log" if t[1] == 2 * t[0] else "linear"
+        assert spaced.plot.time().axes[-1].get_xscale() == scale
+        assert ds.propagate(spaced).plot.band().axes[-1].get_xscale() == scale
+
+
 def test_many_decades_of_time_have_a_logarithmic_axis():
     r = course()
     long = r.replace(t=np.geomspace(1e-3, 1e3, 13))

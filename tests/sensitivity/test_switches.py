@@ -17,7 +17,7 @@ def notes(rhs, y0=(1.0,), params=None, span=(0.0, 3.0), **options):
 
 def test_a_jump_names_time_line_and_both_slopes_and_how_to_declare_it():
     def rhs(t, y, p):
-        rate = 1.0 if t < 1.25 else 3.0
+        rate = 1.0 if t < 1.25 * p.a else 3.0
         return -p.a * rate * y
 
     with pytest.warns(ds.SensitivityWarning, match="jumps under the solution at t = 1.25 ") as w:
@@ -70,11 +70,64 @@ def test_every_kind_of_kink_where_the_state_passes_two(rhs):
 
 
 def test_sensitivities_across_a_kink_are_right():
-    """y' = a (1 + max(t - 1, 0)): y(2) = a (2 + 1/2)."""
+    """y' = a (1 + max(t - b, 0)): y(2) = a (2 + (2 - b)^2 / 2)."""
     with pytest.warns(ds.SensitivityWarning, match="kink"):
-        r = ds.ode(lambda t, y, p: p.a * (1.0 + np.maximum(t - 1.0, 0.0)) + 0 * y, [0.0],
-                   {"a": 2.0}, (0.0, 2.0), t_eval=[2.0])  # fmt: skip
-    np.testing.assert_allclose(r.S[0, 0, 0], 2.5, rtol=1e-5)
+        r = ds.ode(lambda t, y, p: p.a * (1.0 + np.maximum(t - p.b, 0.0)) + 0 * y, [0.0],
+                   {"a": 2.0, "b": 1.0}, (0.0, 2.0), t_eval=[2.0])  # fmt: skip
+    np.testing.assert_allclose(r.S[0, 0], [2.5, -2.0], rtol=1e-5)
+
+
+def test_what_happens_at_a_time_that_nothing_moves_is_right_and_no_news():
+    """An infusion of rate R that ends at t = 2: y = R (1 - exp(-2 k)) / k exp(-k (t - 2))."""
+
+    def rhs(t, y, p):
+        return [(p.R if t < 2.0 else 0.0) - p.k * y[0]]
+
+    R, k, t = 3.0, 0.4, 5.0
+    ask = {"t_eval": [t], "rtol": 1e-8}
+    assert notes(rhs, [0.0], {"R": R, "k": k}, (0.0, t), **ask) == []
+    r = ds.ode(rhs, [0.0], {"R": R, "k": k}, (0.0, t), order=2, **ask)
+    assert r.warnings == []
+    y = R * (np.exp(2 * k) - 1) / k * np.exp(-k * t)
+    slope = y * (2 * np.exp(2 * k) / (np.exp(2 * k) - 1) - 1 / k - t)
+    np.testing.assert_allclose(r.S[0, 0], [y / R, slope], rtol=1e-6)
+    np.testing.assert_allclose(r.hessian[0, 0, 0], [0.0, slope / R], rtol=1e-5, atol=1e-7)
+
+
+def test_a_time_that_is_a_fixed_parameter_is_no_news_but_one_that_moves_is():
+    rhs = lambda t, y, p: [(p.R if t < p.T + p.lag else 0.0) - y[0]]
+    p = {"R": 3.0, "T": 2.0, "lag": 0.0}
+    assert notes(rhs, [0.0], p, wrt=["R"]) == []
+    for moving in ("T", "lag"):
+        with np.errstate(all="ignore"):
+            said = notes(rhs, [0.0], p, wrt=["R", moving])
+        assert any("jumps under the solution at t = 2 " in text for text in said)
+
+
+def test_a_table_over_time_costs_one_look():
+    """y' = a u(t) with u linear between 200 points: y = a times the integral of u."""
+    grid = np.linspace(0.0, 10.0, 201)
+    u = 1.0 + 0.5 * np.cos(7.0 * grid)
+    calls = []
+
+    def rhs(t, y, p):
+        calls.append(type(y))
+        return p.a * np.interp(t, grid, u) + 0.0 * y
+
+    ask = {"t_eval": [10.0], "rtol": 1e-6, "max_step": 0.05, "compile": False}
+    assert notes(rhs, [0.0], {"a": 2.0}, (0.0, 10.0), **ask) == []
+    assert sum(c.__name__ == "Noting" for c in calls) < 600  # one a step, and one location
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        r = ds.ode(rhs, [0.0], {"a": 2.0}, (0.0, 10.0), **ask)
+    np.testing.assert_allclose(r.S[0, 0, 0], np.trapezoid(u, grid), rtol=1e-4)
+
+
+def test_the_same_decision_by_time_and_by_state_is_told_apart():
+    """The second branch is the state's, at y = 2, though the first is that of time, at t = 0.5."""
+    rhs = lambda t, y, p: [p.a * (1.0 if t < 0.5 else 2.0) * (1.0 if y[0] < 2.0 else 3.0)]
+    (text,) = notes(rhs, span=(0.0, 1.5), rtol=1e-6)
+    assert "jumps under the solution at t = 0.75 " in text
 
 
 @pytest.mark.parametrize(
@@ -91,7 +144,9 @@ def test_a_model_whose_solution_meets_no_switch_is_left_alone(rhs):
 
 
 def test_many_switches_are_counted():
-    (text,) = notes(lambda t, y, p: p.a * abs(np.sin(t)) + 0 * y, span=(0.5, 20.0), rtol=1e-4)
+    (text,) = notes(
+        lambda t, y, p: p.a * abs(np.sin(p.a * t)) + 0 * y, span=(0.5, 20.0), rtol=1e-4
+    )
     assert "t = 3.1415" in text and "and 2 more times" in text
 
 
@@ -158,16 +213,16 @@ def test_kinks_by_other_words(rate):
 def test_a_table_over_the_span_begins_and_ends_without_a_kink():
     """np.interp changes its piece at the first and at the last time, where nothing is beyond."""
     assert notes(lambda t, y, p: [p.a * np.interp(t, [0.0, 3.0], [1.0, 2.0])]) == []
-    (text,) = notes(lambda t, y, p: [p.a * np.interp(t, [0.0, 1.5, 3.0], [1.0, 2.0, 2.0])])
+    (text,) = notes(lambda t, y, p: [np.interp(p.a * t, [0.0, 1.5, 3.0], [1.0, 2.0, 2.0])])
     assert "kink under the solution at t = 1.5 " in text
 
 
 @pytest.mark.parametrize(
     "rhs",
     [
-        lambda t, y, p: p.a * np.maximum(0.0, t - 1.0) + 0 * y,
-        lambda t, y, p: p.a * abs(t - 1.0) + 0 * y,
-        lambda t, y, p: p.a * np.where(t < 1.0, 0.0, t - 1.0) + 0 * y,
+        lambda t, y, p: np.maximum(0.0, t - p.a) + 0 * y,
+        lambda t, y, p: abs(t - p.a) + 0 * y,
+        lambda t, y, p: np.where(t < p.a, 0.0, t - p.a) + 0 * y,
     ],
     ids=["maximum", "abs", "where"],
 )
@@ -212,7 +267,7 @@ def test_second_derivatives_across_a_kink_are_said_to_lack_its_time():
 
 
 def test_backwards_in_time_a_kink_and_a_jump_are_told_apart():
-    kink = notes(lambda t, y, p: p.a * np.maximum(0.0, t - 1.0) + 0 * y, span=(2.0, 0.0))
-    jump = notes(lambda t, y, p: p.a * np.where(t > 1.0, 2.0, 1.0) + 0 * y, span=(2.0, 0.0))
+    kink = notes(lambda t, y, p: p.a * np.maximum(0.0, t - p.a) + 0 * y, span=(2.0, 0.0))
+    jump = notes(lambda t, y, p: p.a * np.where(t > p.a, 2.0, 1.0) + 0 * y, span=(2.0, 0.0))
     assert ["has a kink" in text for text in kink] == [True]
     assert ["jumps" in text for text in jump] == [True]

@@ -1,13 +1,15 @@
 """Kinks and jumps of a right-hand side: found by noting which way each decision went.
 
 The right-hand side is run once more a step on arrays that note its decisions; where two steps
-differ, something switched between them.
+differ, something switched between them. What time alone decides, at a moment that neither states
+nor parameters move, contributes nothing to any derivative, and is not mentioned.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,10 @@ AT_A_KINK = {
     2: "First derivatives are right beside it; the second lack what the time of the kink "
     "contributes: declare it, events=[Event(g)], with g(t, y, p) zero there",
 }
+
+
+#: How far states and parameters are moved to see whether a switch moves with them, relatively.
+NUDGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ class Switches:
         #: when the latest decisions changed
         self.latest: deque[float] = deque(maxlen=CHATTER)
         self.last: list[Decision] | None = None
+        #: the places in a run of the decisions that are known to be those of time alone
+        self.timed: set[int] = set()
         code = getattr(self.model.rhs, "__code__", None)
         self.source = getattr(code, "co_filename", None)
 
@@ -74,11 +82,17 @@ class Switches:
         """The decisions at the start; a model that makes none is not watched any more."""
         self.last = self.decisions(t, z) or None
 
-    def decisions(self, t: float, z: np.ndarray, source: str | None = None) -> list[Decision]:
-        """What is decided at (t, z); nothing where the model does not run on such arrays."""
+    def decisions(
+        self, t: float, z: np.ndarray, source: str | None = None, moved: Any = ()
+    ) -> list[Decision]:
+        """What is decided at (t, z), where some parameters are moved to other values.
+
+        It is nothing where the model does not run on such arrays.
+        """
         notes = Notes(source)
         model, n = self.model, len(self.model.states)
-        p = ModelParameters({k: noting(np.float64(v), notes) for k, v in model.fixed.items()})
+        values = {**model.fixed, **dict(moved)}
+        p = ModelParameters({k: noting(np.float64(v), notes) for k, v in values.items()})
         y, moment = noting(np.array(z[:n]), notes), noting(np.float64(t), notes)
         try:
             with np.errstate(all="ignore"):
@@ -94,7 +108,12 @@ class Switches:
             return
         z = step.z(end)
         now = self.decisions(end, z)
-        if now != self.last and self.last and now:
+        if (
+            now != self.last
+            and self.last
+            and now
+            and not self.timed.issuperset(changed(self.last, now))
+        ):
             self.locate(step, end, declared)
         self.last = now or self.last
 
@@ -142,10 +161,36 @@ class Switches:
         jump = np.abs(after - before) > 4 * change + 1e-8 * largest
         if not jump.any() and not self.bends(step, low - width, high + width):
             return None
+        if self.by_time_alone(step, low, high):
+            return None
         first, then = (self.decisions(t, step.z(t), self.source) for t in (low, high))
-        changed = [d for c, d in zip(first, then, strict=False) if c != d]
-        decision = changed[0] if changed else Decision("a branch", b"")
+        new = [d for c, d in zip(first, then, strict=False) if c != d]
+        decision = new[0] if new else Decision("a branch", b"")
         return Switch(high, decision, before, after, bool(jump.any()))
+
+    def by_time_alone(self, step: Step, low: float, high: float) -> bool:
+        """Whether states and parameters, moved a little, leave the moment of a switch where it is.
+
+        The two times are next to each other, so that whatever else enters would tip the balance.
+        """
+        system = self.system
+        # A run without sensitivities may be on behalf of one that has them, by any parameter.
+        p = dict(system.wrt if system.k else self.model.parameters)
+        scales = system.scales if system.k else [abs(v) or 1.0 for v in p.values()]
+        sides = [(t, step.z(t)[: system.n]) for t in (low, high)]
+        runs = [self.decisions(t, y) for t, y in sides]
+        rng = np.random.default_rng(0)
+        for size in (NUDGE, -NUDGE, NUDGE, -NUDGE):
+            dy, dp = (
+                rng.uniform(0.5, 1.0, n) * rng.choice([-1, 1], n) for n in (system.n, len(p))
+            )
+            moved = dict(zip(p, np.array([*p.values()]) + size * dp * scales, strict=True))
+            for (t, y), run in zip(sides, runs, strict=True):
+                near = y + size * dy * np.maximum(np.abs(y), self.atol[: system.n])
+                if self.decisions(t, near, moved=moved) != run:
+                    return False
+        self.timed.update(changed(*runs))
+        return True
 
     def slopes(self, step: Step, t: float) -> np.ndarray:
         return self.system.flow(t, step.z(t)[: self.system.n])
@@ -210,6 +255,12 @@ class Switches:
     def place(self, switch: Switch) -> str:
         decision = switch.decision
         return f" ({decision.operation}{', ' * bool(decision.line)}{decision.line})"
+
+
+def changed(before: list[Decision], after: list[Decision]) -> set[int]:
+    """The places at which two runs differ; one more where one of them is longer."""
+    places = {i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b}
+    return places if len(before) == len(after) else places | {-1}
 
 
 def sides(switch: Switch) -> str:

@@ -122,5 +122,11 @@ def _chosen(names: Iterable[str] | str | None, known: tuple[str, ...]) -> list[s
 
 
 def logarithmic(t: np.ndarray) -> bool:
-    """Whether times span so much that their logarithm is shown."""
-    return bool(t.min() > 0 and t.max() / t.min() > 100)
+    """Whether times span more than two decades, and are not crowded at the end of a log axis.
+
+    Equally spaced times are: half of them lie within its last third of a decade.
+    """
+    if not (t.min() > 0 and t.max() / t.min() > 100):
+        return False
+    middle = np.log(np.median(t) / t.min()) / np.log(t.max() / t.min())
+    return bool(len(t) < 3 or middle < 0.75)
