@@ -327,6 +327,21 @@ class Linearized(Compilable):
         """The derivative as a linear program."""
         return program(self._run)
 
+    def as_linear_operator(self) -> Any:
+        """The derivative as a `scipy.sparse.linalg.LinearOperator`, with its adjoint.
+
+        All arguments of the function are one vector, in order, and so are all results.
+
+        >>> import numpy as np, dualad
+        >>> from scipy.sparse.linalg import cg
+        >>> y, f_lin = dualad.linearize(lambda x: x + x[::-1] / 2, np.zeros(4))
+        >>> cg(f_lin.as_linear_operator(), np.array([3.0, 0.0, 0.0, 0.0]))[0].round(6)
+        array([ 4.,  0.,  0., -2.])
+        """
+        from .operator import linear_operator
+
+        return linear_operator(self.program)
+
     def _push(self, moves: list[Any]) -> Sequence[Any]:
         """By the tape the first times: writing the program costs as much as a few of them."""
         if self._uses >= FEW:
