@@ -69,6 +69,7 @@ if _TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from .transforms.sparse_jacobian import sparse_jacobian
 
 #: What `from dualad import *` brings: the dtypes and `compile`, which would hide Python's names,
 #: are left out.
@@ -110,6 +111,7 @@ __all__ = [
     "rand",
     "randn",
     "set_grad_enabled",
+    "sparse_jacobian",
     "stop_gradient",
     "tensor",
     "value_and_grad",
@@ -147,6 +149,7 @@ _LATER = {
     "coverage": "covered",
     "custom_vjp": "autograd.custom_vjp",
     "debug_nans": "nans",
+    "sparse_jacobian": "transforms.sparse_jacobian",
     **dict.fromkeys(
         (
             "Tensor", "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "full_like",

@@ -116,7 +116,7 @@ def test_what_is_imported_later_is():
     [
         ("engine", {"errors"}),
         ("ops", {"engine", "errors"}),
-        ("transforms", {"ops", "engine", "errors"}),
+        ("transforms", {"ops", "engine", "errors", "extras"}),
         ("compiling", {"transforms", "engine", "errors", "extras", "version"}),
     ],
 )
