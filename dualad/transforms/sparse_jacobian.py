@@ -106,6 +106,9 @@ class _Run:
         self.x = np.asarray(self.inputs[0].value)
         self.n = self.x.size
 
+    def call(self, x: Any) -> Any:
+        return self.f(x, *self.args, **self.kwargs)
+
     def push(self, seeds: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
         """The derivative of the flat output along each row of seeds, shape (rows, m)."""
         step = self.chunk_size or max(1, len(seeds))
@@ -118,8 +121,7 @@ class _Run:
         if x is not None:
             inputs, trees = inputs_of((x,), ("argument 0",))
         rows = seeds.astype(self.x.dtype).reshape(len(seeds), *self.x.shape)
-        call = lambda v: self.f(v, *self.args, **self.kwargs)
-        tangents = push_many(call, inputs, trees, [rows], len(seeds))[1]
+        tangents = push_many(self.call, inputs, trees, [rows], len(seeds))[1]
         if len(tangents) != 1 or np.dtype(tangents[0].dtype).kind != "f":
             raise NotDifferentiableError(
                 "sparse_jacobian takes a function of which the output is one real array: put "
