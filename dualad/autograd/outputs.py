@@ -49,6 +49,7 @@ class Outputs:
         self.all = list(out) if self.is_tuple else [out]
         if not self.call.face:
             numbers = (np.ndarray, np.floating, np.complexfloating, TracedArray)
+            self.all = [np.asarray(o) if type(o) in (float, complex) else o for o in self.all]
             self.all = [wrap(o) if isinstance(o, numbers) else o for o in self.all]
         self.at = [k for k, o in enumerate(self.all) if isinstance(o, Tensor)]
 

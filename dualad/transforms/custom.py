@@ -14,7 +14,13 @@ from ..engine.levels.traced import Buffer, TracedArray, as_operand, spec_of, sta
 from ..engine.levels.tree import LEAF_TREE, Tree, flatten, flatten_like, tree_map
 from ..engine.primitives.primitive import Composite, Elementwise, Opaque
 from ..engine.put_off.postponed import stop
-from ..errors import ArgumentError, LostDerivativeError, MissingRuleError, ShapeError
+from ..errors import (
+    ArgumentError,
+    LostDerivativeError,
+    MissingRuleError,
+    NotDifferentiableError,
+    ShapeError,
+)
 from ..ops.elementwise import NAMESPACE
 
 __all__ = ["custom_jvp", "defelementwise", "stop_gradient"]
@@ -152,7 +158,7 @@ class custom_jvp:
             result = self.f(*_faced(tree, parts, faces), **kwargs)
             flat, out_tree = flatten(result)
             out_trees.append(out_tree)
-            flat = [stack_objects(x) if face is None else face.value(x) for x in flat]
+            flat = [_value(x) if face is None else face.value(x) for x in flat]
             if any(isinstance(x, TracedArray) and x.level.rank >= lowest for x in flat):
                 raise LostDerivativeError(
                     f"{self.f.__name__} has a derivative rule of its own, but also depends on a "
@@ -173,10 +179,10 @@ class custom_jvp:
             if result[1] is None:
                 return None
             flat = _moves(result[1], out_trees[-1], self.f.__name__)
-            flat = [stack_objects(x) if face is None else face.value(x) for x in flat]
+            flat = [_value(x) if face is None else face.value(x) for x in flat]
             outs = out if isinstance(out, tuple) else (out,)
             for t, o in zip(flat, outs, strict=True):
-                _check_shape(t, o, self.f.__name__)
+                _check_tangent(t, o, self.f.__name__)
             return tuple(flat) if isinstance(out, tuple) else flat[0]
 
         primitive = Composite(impl, rule, whole=True, name=self.f.__name__, builtin=False)
@@ -184,6 +190,11 @@ class custom_jvp:
         flat = list(out) if isinstance(out, tuple) else [out]
         flat = flat if face is None else [face.wrap(x) for x in flat]
         return out_trees[-1].unflatten(flat)
+
+
+def _value(x: Any) -> Any:
+    """What a user's function gave, with Python's numbers (of a solver, say) as NumPy's."""
+    return np.asarray(x)[()] if type(x) in (float, complex, int, bool) else stack_objects(x)
 
 
 def _moves(move: Any, tree: Tree, name: str) -> list[Any]:
@@ -194,7 +205,7 @@ def _moves(move: Any, tree: Tree, name: str) -> list[Any]:
     return flatten_like(tree, move, f"the tangent from the jvp rule of {name}", "its output")
 
 
-def _check_shape(tangent: Any, out: Any, name: str) -> None:
+def _check_tangent(tangent: Any, out: Any, name: str) -> None:
     have, want = spec_of(tangent).shape, spec_of(out).shape
     try:
         fits = np.broadcast_shapes(have, want) == want
@@ -203,6 +214,12 @@ def _check_shape(tangent: Any, out: Any, name: str) -> None:
     if not fits:
         raise ShapeError(
             f"the jvp rule of {name} gives a tangent of shape {have} for an output of shape {want}"
+        )
+    dtype = np.dtype(spec_of(out).dtype)
+    if dtype.kind not in "fc" and (isinstance(tangent, TracedArray) or np.any(tangent)):
+        raise NotDifferentiableError(
+            f"the jvp rule of {name} gives a tangent for an output of dtype {dtype}, which has no "
+            f"derivative: return a float (0.0 for 0, x.astype(float)), or None as its tangent"
         )
 
 

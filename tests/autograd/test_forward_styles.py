@@ -264,3 +264,23 @@ def test_instances_are_not_used():
     assert instance.inplace is True
     with pytest.raises(RuntimeError, match="apply"):
         instance(t(1.0))
+
+
+def test_a_python_float_from_forward_is_a_result_on_arrays():
+    """Solvers and C libraries give floats: no derivative is lost by that."""
+
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return float(np.asarray(x).item() ** 3)
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * x * x * g
+
+    assert dualad.grad(Cube.apply)(2.0) == 12.0
+    assert dualad.jvp(Cube.apply, (2.0,), (0.5,)) == (8.0, 6.0)
+    assert dualad.grad(lambda x: Cube.apply(x) * x)(2.0) == 32.0
+    assert Cube.apply(np.float64(2.0)) == 8.0

@@ -9,7 +9,13 @@ import pytest
 import dualad
 from dualad.engine.levels.traced import UFUNCS
 from dualad.engine.primitives.primitive import PRIMITIVES
-from dualad.errors import ArgumentError, LinearityError, LostDerivativeError, MissingRuleError
+from dualad.errors import (
+    ArgumentError,
+    LinearityError,
+    LostDerivativeError,
+    MissingRuleError,
+    NotDifferentiableError,
+)
 
 
 @pytest.fixture
@@ -36,6 +42,66 @@ both = pytest.mark.parametrize(
     ],
     ids=["jvp", "grad", "linearize"],
 )
+
+
+def doubled(kind):
+    """2 x by a routine that takes and gives Python's numbers, as solvers do."""
+
+    @dualad.custom_jvp
+    def f(x):
+        return kind(2 * x.item() if isinstance(x, np.ndarray) else 2 * x)
+
+    @f.defjvp
+    def rule(primals, tangents):
+        return f(*primals), 2.0 * tangents[0]
+
+    return f
+
+
+# --- numbers of Python -----------------------------------------------------------------------
+
+
+@both
+def test_a_function_may_return_a_float(slope):
+    f = doubled(float)
+    assert slope(f, 1.5) == 2.0 and type(f(1.5)) is float
+    assert slope(lambda x: f(x) ** 2, 1.5) == 12.0
+    assert slope(lambda x: f(x).reshape(1)[0], 1.5) == 2.0
+    # d/dy of 4 x y^2 at y = x is 8 x^2.
+    assert slope(lambda x: dualad.grad(lambda y: f(y) * f(x * y))(x), 3.0) == 48.0
+
+
+def test_a_function_may_return_floats_in_containers_and_complex_numbers():
+    @dualad.custom_jvp
+    def f(x):
+        return {"a": float(x), "b": [complex(x) * 1j, 3.0]}
+
+    @f.defjvp
+    def rule(primals, tangents):
+        (dx,) = tangents
+        return f(*primals), {"a": dx, "b": [1j * dx, 0.0 * dx]}
+
+    _, t = dualad.jvp(f, (2.0,), (3.0,))
+    assert t == {"a": 3.0, "b": [3j, 0.0]}
+    assert dualad.grad(lambda x: f(x)["a"] + np.imag(f(x)["b"][0]) + f(x)["b"][1])(2.0) == 2.0
+
+
+@both
+@pytest.mark.parametrize("kind", [int, np.int64, bool])
+def test_a_whole_number_has_no_derivative_and_its_tangent_is_refused(slope, kind):
+    with pytest.raises(NotDifferentiableError, match=r"return a float .* or None as its tangent"):
+        slope(doubled(kind), 1.5)
+
+
+def test_a_whole_number_without_a_tangent_is_a_constant():
+    @dualad.custom_jvp
+    def f(x):
+        return 2 * x, 7, np.arange(2)
+
+    f.defjvp(lambda p, t: (f(*p), (2 * t[0], None, np.zeros(2))))
+    out, tangent = dualad.jvp(f, (1.5,), (1.0,))
+    assert out[:2] == (3.0, 7) and tangent[:2] == (2.0, 0.0)
+    assert dualad.grad(lambda x: f(x)[0] * f(x)[1])(1.5) == 14.0
 
 
 # --- defelementwise --------------------------------------------------------------------------
