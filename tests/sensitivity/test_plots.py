@@ -82,6 +82,7 @@ def test_a_tornado_goes_from_minus_to_plus_one_uncertainty():
     with pytest.raises(SensitivityError, match="change must be positive"):
         r.plot.tornado(change=-1.0)
     assert "at t = 12" in course().plot.tornado("u").get_suptitle()
+    assert r.plot.tornado("rate").get_suptitle() == "rate = 1.71429 mol/s"  # 2 * 3 / 3.5
 
 
 def test_pairs_have_points_below_and_correlations_above_the_diagonal():
@@ -198,3 +199,68 @@ def test_names_that_are_no_formulas_are_drawn_as_they_are_written(name, tmp_path
     for draw in (r.plot.bar, r.plot.heatmap, r.plot.tornado, ds.propagate(r).plot.budget):
         draw(path=tmp_path / "picture.png")
         assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+# --- fits
+
+TIMES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+
+
+def decay(p, t):
+    return {"a": p.A * np.exp(-p.k * t), "b": p.A * t}
+
+
+def curves(panel):
+    """What is drawn as lines of more than one entry: by label."""
+    return {line.get_label(): line.get_xydata() for line in panel.lines}
+
+
+def test_a_fit_is_drawn_with_its_data_and_its_band():
+    truth = decay(type("P", (), {"A": 2.0, "k": 0.3}), TIMES)
+    data = {"a": truth["a"] + 0.01 * np.array([1, -1, 1, -1, 1]), "b": truth["b"]}
+    fit = ds.fit(decay, {"A": 1.0, "k": 0.5}, data, x=TIMES, sigma={"a": 0.02, "b": 0.5})
+    first, second = fit.plot.band().axes
+    (drawn,) = [line for line in first.lines if line.get_marker() == "o"]
+    np.testing.assert_array_equal(drawn.get_xydata(), np.stack([TIMES, data["a"]], axis=1))
+    curve = curves(first)["estimate"]
+    assert len(curve) == 200 and curve[[0, -1], 0].tolist() == [1.0, 16.0]
+    A, k = fit.values
+    np.testing.assert_allclose(curve[:, 1], A * np.exp(-k * curve[:, 0]), rtol=1e-9)
+    high = fit.predict(x=np.array([1.0, 16.0])).interval()[1]
+    edges = first.collections[0].get_paths()[0].vertices
+    assert np.isclose(edges[:, 1].max(), high[0], rtol=1e-6)
+    assert [p.get_ylabel() for p in (first, second)] == ["a", "b"]
+    assert len(fit.plot.band("b", x=[1.0, 2.0]).axes) == 1
+    with pytest.raises(SensitivityError, match="'c' was not observed; there is a, b"):
+        fit.plot.band("c")
+
+
+def test_a_fit_of_an_analysis_is_drawn_over_its_times_and_without_what_is_missing():
+    ask = {"states": ["c"], "time_unit": "h", "units": {"c": "mg/L"}, "method": "DOP853"}
+
+    def course(p, t):
+        return ds.ode(lambda t, y, p: [-p.k * y[0]], [2.0], p, (0.0, 20.0), t_eval=t, **ask)
+
+    seen = 2.0 * np.exp(-0.3 * TIMES) + 0.01 * np.array([1, -1, 0, -1, 1])
+    seen[2] = np.nan
+    for fit in (
+        ds.fit(course, {"k": 0.5}, {"c": seen}, x=TIMES, missing="drop"),
+        ds.fit(lambda p: course(p, TIMES), {"k": 0.5}, {"c": seen}, missing="drop"),
+    ):
+        (panel,) = fit.plot.band(kind="prediction").axes
+        assert panel.get_xlabel() == "time (h)" and panel.get_ylabel() == "c (mg/L)"
+        (drawn,) = [line for line in panel.lines if line.get_marker() == "o"]
+        assert drawn.get_xdata().tolist() == [1.0, 2.0, 8.0, 16.0]
+        curve = curves(panel)["estimate"]
+        exact = 2.0 * np.exp(-fit.values[0] * curve[:, 0])
+        np.testing.assert_allclose(curve[:, 1], exact, rtol=1e-4)
+
+
+def test_a_fit_of_one_array_and_one_that_is_no_curve():
+    line = ds.fit(lambda p, x: p.a * x, {"a": 1.0}, 2.0 * TIMES + 0.1, x=TIMES)
+    (panel,) = line.plot.band().axes
+    assert panel.get_xlabel() == "x"
+    two = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    plane = ds.fit(lambda p, x: x @ np.stack([p.a, p.b]), {"a": 1.0, "b": 1.0}, two[:, 0], x=two)
+    with pytest.raises(SensitivityError, match="one-dimensional x"):
+        plane.plot.band()

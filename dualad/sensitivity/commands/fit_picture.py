@@ -11,6 +11,7 @@ from ..fitting.fit_result import FitResult
 from ..model_file import ModelFile
 from ..parameters.unit_text import named
 from ..plots.files import write_picture
+from ..plots.fitted import columns_of
 from ..plots.style import COLOURS, WIDTH, finish, new_figure, tidy_axes
 from .fitted_model import Question
 
@@ -27,7 +28,7 @@ def draw(found: FitResult, path: Path, asked: Question, model: ModelFile, level:
     said = [f"{100 * level:.4g} % interval of the curve", "estimate", "data"]
     figure, panels = new_figure(WIDTH, 1.2 + 2.2 * len(names), len(names), 1, sharex=True)
     for c, (name, panel) in enumerate(zip(names, panels[:, 0], strict=True)):
-        columns = _columns(band, name, len(fine), len(names))
+        columns = columns_of(band, name, len(fine), len(names))
         label = said if not c else [None] * 3
         low, high = (edge.reshape(-1)[columns] for edge in band.interval())
         panel.fill_between(fine, low, high, color=COLOURS[3], alpha=0.5, lw=0, label=label[0])
@@ -41,18 +42,6 @@ def draw(found: FitResult, path: Path, asked: Question, model: ModelFile, level:
     panels[-1, 0].set_xlabel(named("time" if time else axis, unit))
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     write_picture(finish(figure, None, f"{model.name}: fitted to {len(places)} rows"), path)
-
-
-def _columns(band: Any, name: str, rows: int, observed: int) -> np.ndarray:
-    """Where the values of one output stand in the flat prediction."""
-    result = band.result
-    if result.row_labels() is not None:
-        return result.output_index(name) + len(result.outputs) * np.arange(rows)
-    if name in result.layout:
-        first = result.output_index(result.layout[name][0])
-        return first + np.arange(rows)
-    assert observed == 1
-    return np.arange(rows)
 
 
 def _draw_data(panel: Any, places: np.ndarray, asked: Question, name: str, label: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..results.sensitivities import Sensitivities
 from ..results.tabular import Table
 from .fit_uncertainty import FitUncertainty
 from .least_squares import Estimate, LeastSquares
+
+if TYPE_CHECKING:
+    from ..plots import FitPlots
 
 __all__ = ["FitResult"]
 
@@ -218,7 +221,14 @@ class FitResult:
 
         return predict(self, model, x, level, kind, order, sigma, units)
 
-    # --- in words
+    # --- in pictures and words
+
+    @property
+    def plot(self) -> FitPlots:
+        """The picture of the fit: `.plot.band()` draws data, estimate and band."""
+        from ..plots import FitPlots
+
+        return FitPlots(self)
 
     def table(self, level: float = 0.95) -> Table:
         """One row a parameter: value, standard error, t, p and interval."""

@@ -8,6 +8,7 @@ from ..errors import SensitivityError
 from .band import band, budget
 from .bar import bar
 from .collinearity import collinearity
+from .fitted import fitted
 from .heatmap import heatmap
 from .histograms import histograms
 from .members import members
@@ -17,10 +18,11 @@ from .tornado import tornado
 
 if TYPE_CHECKING:
     from ..ensembles.result import Ensemble
+    from ..fitting.fit_result import FitResult
     from ..results.propagated import Propagated
     from ..results.sensitivities import Sensitivities
 
-__all__ = ["EnsemblePlots", "Plots", "PropagatedPlots"]
+__all__ = ["EnsemblePlots", "FitPlots", "Plots", "PropagatedPlots"]
 
 
 class Plots:
@@ -86,6 +88,17 @@ class PropagatedPlots:
     def budget(self, path: Any = None, **options: Any) -> Any:
         """Shares of the variance; see `plots.band.budget`."""
         return budget(self._propagated, path, **options)
+
+
+class FitPlots:
+    """What `FitResult.plot` gives."""
+
+    def __init__(self, fit: FitResult):
+        self._fit = fit
+
+    def band(self, outputs: Any = None, path: Any = None, **options: Any) -> Any:
+        """Data, estimate and the band that the fit leaves; see `plots.fitted.fitted`."""
+        return fitted(self._fit, outputs, path, **options)
 
 
 class EnsemblePlots:

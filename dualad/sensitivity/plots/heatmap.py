@@ -63,7 +63,7 @@ def heatmap(
     panel.tick_params(labelsize=9 if max(n, k) <= 30 else 7)
     if n * k <= NUMBERED:
         _number(panel, cells, image)
-    over = f", {by} over time" if timed else ""
+    over = f"\n{by} over time" if timed else ""
     figure.colorbar(image, ax=panel, label=f"{symbol(kind)}{over}", shrink=0.9)
     panel.set_xlabel("parameter")
     panel.set_ylabel("output")

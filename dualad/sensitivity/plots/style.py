@@ -44,6 +44,7 @@ def finish(figure: Any, path: str | Path | None, title: str | None, default: str
     text = default if title is None else title
     if text:
         figure.suptitle(text, fontsize=11)
+    figure.align_ylabels()
     make_drawable(figure)
     if path is not None:
         write_picture(figure, path)

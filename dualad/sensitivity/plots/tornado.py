@@ -68,10 +68,11 @@ def tornado(
     panel.set_yticks(at, [names[j] for j in order])
     panel.axvline(value, color="0.2", linewidth=1.0)
     panel.set_xlabel(f"{named(name, result.output_units.get(name))}, to first order")
-    panel.ticklabel_format(axis="x", useOffset=False)
+    panel.ticklabel_format(axis="x", useOffset=False, useMathText=True)
     panel.margins(x=0.05)
     tidy_axes(panel, "x")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     times = result.row_labels()
     where = "" if times is None else f" at t = {times[time]:g}"
-    return finish(figure, path, title, f"{name} = {value:.6g}{where}")
+    unit = f" {result.output_units.get(name) or ''}".rstrip()
+    return finish(figure, path, title, f"{name} = {value:.6g}{unit}{where}")
