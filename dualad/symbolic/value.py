@@ -209,7 +209,8 @@ class Symbolic(NDArrayOperatorsMixin):
             raise SymbolicBranchError(
                 f"{what} of the symbolic value {shown} is not known: write the branch with "
                 "np.where, np.select or np.piecewise, buffers with np.zeros_like(x), and "
-                f"math.f as np.f; or {REMEDY}"
+                f"math.f as np.f; or say what a routine of plain numbers computes, by "
+                f"prove(rule, forward=expr); or {REMEDY}"
             )
         return e
 

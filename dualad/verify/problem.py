@@ -13,6 +13,7 @@ from ..autograd.custom_vjp import custom_vjp
 from ..autograd.function import Function
 from ..errors import ArgumentError
 from ..transforms.custom import custom_jvp
+from .stand_in import as_symbols, standing_in
 
 if TYPE_CHECKING:
     from .claims import Values
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from .region import Region
 
 __all__ = ["Problem", "argument_names", "is_function_class", "name_of", "shape_of"]
+
+
+#: Functions whose rules are decorators.
+CUSTOM = (custom_jvp, custom_vjp)
 
 
 def is_function_class(subject: Any) -> bool:
@@ -115,7 +120,7 @@ class Problem:
             return self._with_our_symbols(f)
         if isinstance(f, (list, tuple)):
             return type(f)(map(self.call, f))
-        if isinstance(f, (custom_jvp, custom_vjp)):
+        if isinstance(f, CUSTOM):
             f = f.f
         return f(*self.arguments()) if callable(f) else f
 
@@ -129,10 +134,15 @@ class Problem:
 
         if is_function_class(self.forward):
             return outputs(self._run_function()[0])
-        return outputs(self.call(self.forward))
+        given = self.call(self.forward)
+        return outputs(as_symbols(given) if self.forward is not self.subject else given)
 
     def claims(self, values: Values, kind: str, claimed: Any) -> Iterator[Claim]:
         """What is claimed of them, entry by entry."""
+        with standing_in(self):
+            yield from self._claims(values, kind, claimed)
+
+    def _claims(self, values: Values, kind: str, claimed: Any) -> Iterator[Claim]:
         from . import claims
 
         if kind == "equals":

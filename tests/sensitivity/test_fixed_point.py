@@ -71,3 +71,8 @@ def test_no_fixed_point_at_all():
 def test_a_step_of_another_shape():
     with pytest.raises(ds.ModelError, match=r"shape \(\).*x1, x2"):
         ds.fixed_point(lambda x, p: np.sum(x), [0.0, 0.0], {"a": 1.0})
+
+
+def test_a_number_for_one_unknown_is_told_how_to_be_written():
+    with pytest.raises(ds.ModelError, match=r"of shape \(1,\): return \[r\] for a number r"):
+        ds.fixed_point(lambda x, p: np.cos(p.a * x[0]), [1.0], {"a": 0.5})

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 import threading
 import time
 
@@ -12,6 +13,7 @@ import sympy
 from scipy import special
 
 import dualad
+from dualad.symbolic.errors import SymbolicBranchError
 from dualad.verify import prove
 
 SQUARE, ROW = (2, 2), 2
@@ -363,6 +365,60 @@ def test_a_forward_given_beside():
     f.defjvp(lambda p, t: (p[0] ** 2, 2 * p[0] * t[0]))
     assert prove(f, forward=x**2) and prove(f, forward=lambda x: x * x)
     assert prove(f, forward=x**3).verdict == "refuted"
+
+
+def test_a_rule_that_calls_its_routine_of_plain_numbers():
+    """As rules do for their output: the formula stands in for the routine, on symbols alone."""
+    x, k = sympy.symbols("x k")
+
+    @dualad.custom_jvp
+    def decay(x, k):
+        return math.exp(-float(k) * float(x))
+
+    @decay.defjvp
+    def rule(primals, tangents):
+        (x, k), (dx, dk) = primals, tangents
+        y = decay(x, k)
+        return y, -y * (k * dx + x * dk)
+
+    assert prove(decay, forward=sympy.exp(-k * x))
+    assert prove(decay, forward=lambda x, k: np.exp(-k * x))
+    assert prove(decay, forward=sympy.exp(k * x)).verdict == "refuted"
+    assert decay(1.0, 2.0) == math.exp(-2.0)
+    with pytest.raises(SymbolicBranchError, match=r"prove\(rule, forward=expr\)"):
+        prove(decay)
+
+
+def test_a_routine_is_called_at_other_points_and_by_a_backward():
+    x = sympy.Symbol("x")
+
+    @dualad.custom_jvp
+    def square(x):
+        return float(x) ** 2
+
+    square.defjvp(lambda p, t: (square(p[0]), square(2 * p[0]) / (2 * p[0]) * t[0]))
+    assert prove(square, forward=x**2)
+    assert prove(square, forward=x**3).verdict == "refuted"
+
+    @dualad.custom_vjp
+    def length(v):
+        return math.hypot(*map(float, v))
+
+    def forward(v):
+        n = length(v)
+        return n, (v, n)
+
+    length.defvjp(forward, lambda r, g: (g * r[0] / r[1],))
+    v = sympy.symbols("v[0] v[1]")
+    assert prove(length, shapes={"v": 2}, forward=lambda v: np.sqrt(np.sum(v**2)))
+    assert prove(length, shapes={"v": 2}, forward=sympy.sqrt(v[0] ** 2 + v[1] ** 2))
+
+    @dualad.custom_jvp
+    def both(x):
+        return np.array([float(x), 3.0 * float(x)])
+
+    both.defjvp(lambda p, t: (both(*p), np.stack([t[0], 3 * t[0]])))
+    assert prove(both, forward=sympy.Matrix([x, 3 * x]))
 
 
 # --- verdicts, kinks, limits -----------------------------------------------------------------

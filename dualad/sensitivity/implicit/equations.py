@@ -90,7 +90,7 @@ class UserFunction:
             raise ModelError(
                 f"{self.name} returned shape {out.shape}; there must be one equation for each of "
                 f"the unknowns {', '.join(self.unknowns.names[:8])}, of shape "
-                f"{self.unknowns.shape}"
+                f"{self.unknowns.shape}{': return [r] for a number r' if not out.shape else ''}"
             )
         return out.reshape((-1,))
 

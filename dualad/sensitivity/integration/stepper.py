@@ -219,7 +219,7 @@ class Method:
         lus, calls = solver.nlu, solver.nfev
         message = step()
         self.steps += solver.status != "failed"
-        self.factorisations += solver.nlu - lus
+        self.factorisations += int(solver.nlu - lus)  # LSODA counts in NumPy's integers
         if norm is not None:
             stages = getattr(solver, "n_stages", None)
             norm.end_of_step(max(1, (solver.nfev - calls) // stages) if stages else None)
