@@ -17,7 +17,7 @@ from ..tensor import Tensor, unwrap, wrap
 from ..tensor.face import stored
 from ..tensor.view import ClosedView
 from .context import FunctionCtx
-from .errors import FunctionError
+from .errors import FunctionError, FunctionTypeError
 
 if TYPE_CHECKING:
     from .call import Call
@@ -52,6 +52,18 @@ class Outputs:
             self.all = [np.asarray(o) if type(o) in (float, complex) else o for o in self.all]
             self.all = [wrap(o) if isinstance(o, numbers) else o for o in self.all]
         self.at = [k for k, o in enumerate(self.all) if isinstance(o, Tensor)]
+        if not self.at:
+            self._check_containers()
+
+    def _check_containers(self) -> None:
+        """Refuse results that are all in containers, where no derivative would reach them."""
+        for o in self.all:
+            inside = o.values() if isinstance(o, dict) else o if isinstance(o, list) else ()
+            if any(isinstance(x, (Tensor, np.ndarray, np.inexact, float)) for x in inside):
+                raise FunctionTypeError(
+                    f"forward of {self.call.cls.__name__} returned a {type(o).__name__}, whose "
+                    "entries would have no derivative: return a tuple of tensors"
+                )
 
     def assembled(self, tensors: list[Tensor] | None = None) -> Any:
         """What forward returned, with its tensors replaced."""

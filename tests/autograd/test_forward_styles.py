@@ -6,6 +6,7 @@ from tensors import same, t
 
 import dualad
 from dualad.autograd import Function
+from dualad.autograd.errors import FunctionTypeError
 from dualad.autograd.function import InplaceFunction
 
 
@@ -284,3 +285,20 @@ def test_a_python_float_from_forward_is_a_result_on_arrays():
     assert dualad.jvp(Cube.apply, (2.0,), (0.5,)) == (8.0, 6.0)
     assert dualad.grad(lambda x: Cube.apply(x) * x)(2.0) == 32.0
     assert Cube.apply(np.float64(2.0)) == 8.0
+
+
+@pytest.mark.parametrize("kind", [list, lambda y: {"y": y[0]}], ids=["list", "dict"])
+def test_results_in_a_list_or_dict_alone_are_refused(kind):
+    class Both(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return kind([x * x, x])
+
+        @staticmethod
+        def backward(ctx, *g):
+            return g[0]
+
+    with pytest.raises(FunctionTypeError, match=r"forward of Both .* return a tuple of tensors"):
+        dualad.grad(lambda x: Both.apply(x)[0])(np.float64(3.0))
+    with pytest.raises(FunctionTypeError, match="return a tuple"):
+        Both.apply(t(3.0, requires_grad=True))
