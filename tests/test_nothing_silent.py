@@ -157,6 +157,35 @@ def test_what_scipy_makes_of_a_lost_derivative_becomes_ours():
             LostDerivativeError, r"dualad\.sensitivity\.ode .* np\.trapezoid")  # fmt: skip
 
 
+def of_numbers(x):
+    return np.array([[x[0], 1.0], [0.5, x[1]]])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.linalg.det, np.linalg.inv, np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd,
+        np.fft.fft, np.exp, np.isfinite, lambda a: np.arctan2(a, 1.0),
+        lambda a: np.interp(1.5, [0.0, 1.0], a[0]), lambda a: np.logaddexp(a, 0.0),
+    ],
+)  # fmt: skip
+def test_what_takes_no_array_of_objects_names_the_array_to_make(f):
+    refused(lambda x: f(of_numbers(x)), LostDerivativeError,
+            match=r"make it with dualad\.numpy\.array, or np\.stack")  # fmt: skip
+
+
+def test_that_array_is_taken_and_arithmetic_takes_the_other():
+    made = lambda x: dualad.numpy.array([[x[0], 1.0], [0.5, x[1]]])
+    right(lambda x: np.linalg.det(made(x)), 1.5 * T[0] + 0.5 * T[1])
+    right(lambda x: (of_numbers(x) @ np.ones(2)).sum() + of_numbers(x)[0, 0] ** 2,
+          2 * T[0] + T[1])  # fmt: skip
+
+
+def test_an_attribute_that_a_float_lacks_is_the_user_s_own_error():
+    for f in (lambda x: (1.0).shape, lambda x: (1.0).spam):
+        refused(f, AttributeError, match="'float' object has no attribute")
+
+
 def test_an_error_of_the_user_s_own_stays_what_it_is():
     def f(x):
         try:

@@ -9,6 +9,9 @@ plain arrays their functions are SciPy's; called with tracked values they differ
 2.0
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from ..errors import MissingExtraError
 
 __all__ = ["linalg", "signal", "sparse", "special", "stats"]
@@ -21,3 +24,14 @@ except ModuleNotFoundError as _missing:
     raise MissingExtraError(
         "dualad.scipy needs SciPy, which is not installed: pip install dualad[sens]"
     ) from None
+
+
+def __getattr__(name: str) -> _Any:
+    """The namespaces are imported when they are first named, as SciPy's are."""
+    if name in __all__:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,7 +11,9 @@ from contextvars import ContextVar, Token
 from functools import lru_cache, partial
 from typing import Any
 
-from ...errors import LeakError, LostDerivativeError
+import numpy as np
+
+from ...errors import DualADError, LeakError, LostDerivativeError
 
 __all__ = ["Level", "is_running", "newest_rank"]
 
@@ -67,9 +69,17 @@ def _say_what_is_behind(error: BaseException) -> None:
     """Raise the lost derivative that is behind an error of others, where those hide it.
 
     NumPy makes a ValueError of one that it meets when it stores a number into an array, and
-    functions of C, and `scipy.optimize.minimize`, one of their own.
+    functions of C, and `scipy.optimize.minimize`, one of their own. An array of objects, which
+    np.array makes of a list of traced numbers, is to most of NumPy's functions one of strangers.
     """
+    if isinstance(error, DualADError):
+        return
     behind, said = error.__cause__, str(error)
+    if _of_objects(error, said):
+        raise LostDerivativeError(
+            f"{said}: np.array of a list of traced numbers is an array of objects, which this "
+            "function does not take: make it with dualad.numpy.array, or np.stack"
+        ) from error
     if not isinstance(behind, LostDerivativeError):
         return
     if said.startswith("setting an array element with a sequence"):
@@ -81,6 +91,17 @@ def _say_what_is_behind(error: BaseException) -> None:
     elif not (isinstance(error, SystemError) or said.startswith("The user-provided objective")):
         return
     raise type(behind)(*behind.args).with_traceback(error.__traceback__) from None
+
+
+def _of_objects(error: BaseException, said: str) -> bool:
+    """Whether NumPy says in its own words that it was given an array of objects."""
+    if type(error) is AttributeError:  # a loop over objects asks each for a method of that name
+        asked = said.removeprefix("'float' object has no attribute '").removesuffix("'")
+        return isinstance(getattr(np, asked, None), np.ufunc)
+    return isinstance(error, TypeError) and any(
+        words in said
+        for words in ("dtype('O')", "not supported for the input types", "has no callable")
+    )
 
 
 class Level:
