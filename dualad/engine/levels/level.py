@@ -65,6 +65,10 @@ def _closed(name: str) -> tuple[Any, _Closed]:
     return partial(_leaked, name), _Closed(name)
 
 
+#: What NumPy, SciPy and functions of C raise where they cannot make a plain number of a value.
+SAID_BY_OTHERS = (TypeError, AttributeError, ValueError, SystemError)
+
+
 def _say_what_is_behind(error: BaseException) -> None:
     """Raise the lost derivative that is behind an error of others, where those hide it.
 
@@ -72,7 +76,7 @@ def _say_what_is_behind(error: BaseException) -> None:
     functions of C, and `scipy.optimize.minimize`, one of their own. An array of objects, which
     np.array makes of a list of traced numbers, is to most of NumPy's functions one of strangers.
     """
-    if isinstance(error, DualADError):
+    if isinstance(error, DualADError) or not isinstance(error, SAID_BY_OTHERS):
         return
     behind, said = error.__cause__, str(error)
     if _of_objects(error, said):
