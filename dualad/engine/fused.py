@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import share_rule
+from .block_rules import ShareRules, share_rule
 from .guard import has_nan
 from .joint import Node, in_order
 from .memory import F64, LARGE
@@ -29,8 +29,8 @@ __all__ = ["known_rules", "sweep_large"]
 NUMBERS = (float, int, np.float64)
 #: How many entries a run has at most of which values are computed: they are all in the cache.
 LONGEST = 64
-#: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
-_rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
+#: (pull, which of its reads are arrays) -> its rules on blocks
+_rules: dict[tuple[Callable, tuple[bool, ...]], list[ShareRules] | None] = {}
 
 
 def sweep_large(
@@ -114,24 +114,22 @@ def pull_run(
             return None
     shape = g[last].shape
     steps: list[Step] = []
-    reached, rows, k = {last}, 1, last
+    reached, k = {last}, last
     while k >= inputs and (late is None or len(steps) < LONGEST):
         if k in reached or g[k] is not None:
-            found = step_of(k, tape[k], g[k], shape)
-            if found is None:
+            step = step_of(k, tape[k], g[k], shape)
+            if step is None:
                 break
-            step, needed = found
             steps.append(step)
             reached.update(step.parents)
-            rows = max(rows, needed)
         k -= 1
     nodes = [] if late is None else nodes_of(steps, late, k, last, shape)
     if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
         return None
     if late is None or not nodes:
-        Run(g, k + 1, shape).carry_out(steps, rows)
+        Run(g, k + 1, shape).carry_out(steps)
     else:
-        RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps, rows)
+        RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps)
     return k + 1
 
 
@@ -145,7 +143,7 @@ def nodes_of(steps: list[Step], late: RecordState, k: int, last: int, shape: tup
     return nodes
 
 
-def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | None:
+def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> Step | None:
     """An entry as a step of a run over arrays of that shape; None where it is no such entry."""
     stated = getattr(entry[0], "shares", None)
     if stated is None or not (ct is None or is_plain(ct, shape)):
@@ -162,14 +160,14 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | N
         if not is_array and type(r) not in NUMBERS:
             return None
         kinds.append(is_array)
-    found = known_rules(entry[0], tuple(kinds))
-    if found is None:
+    rules = known_rules(entry[0], tuple(kinds))
+    if rules is None:
         return None
     hands_on = tuple([term == ("+", "c") for term in stated.terms])
-    return Step(k, entry[1 : 1 + count], found[0], reads, hands_on), found[1]
+    return Step(k, entry[1 : 1 + count], rules, reads, hands_on)
 
 
-def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
+def known_rules(pull: Any, kinds: tuple[bool, ...]) -> list[ShareRules] | None:
     """The same as `rules_of` the shares of a pull, made once."""
     key = (pull, kinds)
     if key not in _rules:
@@ -177,14 +175,13 @@ def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int
     return _rules[key]
 
 
-def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The shares of an entry as functions on blocks; None where one is more than ufuncs."""
+def rules_of(stated: Any, kinds: tuple[bool, ...]) -> list[ShareRules] | None:
+    """The shares of an entry as rules on blocks; None where one is more than ufuncs."""
     numbers = {name for name, is_array in zip(stated.reads, kinds, strict=True) if not is_array}
-    rules, rows = [], 1
+    rules = []
     for sign, term in stated.terms:
         made = share_rule(stated.namespace, term, sign, stated.reads, numbers)
         if made is None:
             return None
-        rules.append(made[0])
-        rows = max(rows, made[1])
-    return rules, rows
+        rules.append(made)
+    return rules

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import joint_rule, pool_of
+from .block_rules import joint_rule
+from .blocks import pool_of
 from .codegen import add_kind
 from .formulas import Formulas
 from .joint import Leaf, Node, Rule
@@ -115,7 +116,7 @@ def rule_of(primitive: Elementwise, pattern: str, with_array: bool) -> RecordRul
     if known_rules(pull, tuple([n not in numbers for n in reads])) is None:
         return None
     is_dear = primitive.operator not in (*"+-*/",) and primitive.impl not in CHEAP
-    return RecordRule(Rule(*made, None, primitive, Recorded, False, is_dear), pull, reads)
+    return RecordRule(Rule(made, None, primitive, Recorded, False, is_dear), pull, reads)
 
 
 def record_later(

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from .alarms import Alarms
-from .blocks import NotANumber, pool_of
+from .block_rules import NotANumber
+from .blocks import pool_of
 from .dual import Dual, make_dual
 from .joint import Leaf, Node, Pass, Rule, in_order
 from .late import Late, settle, settled_within, state_of_result

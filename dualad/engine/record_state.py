@@ -9,7 +9,7 @@ import numpy as np
 
 from .joint import Node, Pass, in_order
 from .postponed import done
-from .sums import add_parts, sum_of_parts
+from .sums import sum_of_parts
 from .waiting import State
 
 __all__ = ["RecordState", "finite_sum"]
@@ -93,10 +93,8 @@ class RecordState(State):
     def carry_out(self, nodes: Sequence[Node], joint: Pass) -> None:
         """Compute nodes, with the sums of them that are waited for."""
         waiting = [n for n in nodes if n.total is not None and n.total.value is None]
-        parts: list[list[Any]] = [[] for _ in waiting]
         with self.alarms.of_the_operations():
-            for blocks in joint.blocks([joint.homes[id(n)][0] for n in waiting]):
-                add_parts(parts, blocks)
+            parts = joint.sums([joint.homes[id(n)][0] for n in waiting])
             for n, sums in zip(waiting, parts, strict=True):
                 n.total.value = finite_sum(joint.size, joint.block, sums)
         done(self, list(nodes), joint.results())

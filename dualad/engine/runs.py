@@ -5,19 +5,18 @@ See `fused`, which finds the runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .block_programs import Call, Program
+from .block_rules import ShareRules
 from .cutting import TOGETHER
-from .guard import ignore, restore
-from .joint import Node, in_blocks, quietly
+from .joint import Node, in_blocks
 from .memory import F64, POOL
 from .record_state import RecordState, finite_sum
 from .spent import is_spent
-from .sums import add_parts
 from .tape import add_cotangent
 
 __all__ = ["Run", "RunWithValues", "Step", "is_plain"]
@@ -33,7 +32,7 @@ class Step(NamedTuple):
 
     variable: int
     parents: tuple[int, ...]
-    rules: list[Callable]
+    rules: list[ShareRules]
     reads: tuple
     #: which parents get the cotangent as it is
     hands_on: tuple[bool, ...]
@@ -53,23 +52,15 @@ def flat(array: np.ndarray) -> np.ndarray:
     return np.broadcast_to(array[(0,) * array.ndim], (array.size,))
 
 
-class Call(NamedTuple):
-    """A function of blocks, and how what it is given is taken from all slots."""
-
-    function: Callable[..., Any]
-    given: Callable[[list], tuple]
-
-
 class Run:
     """Where the blocks of a run lie: parts of whole arrays, numbers, and rows of the cache.
 
-    All of them are slots, which are numbered; slot 0 is None, for a cotangent that is zero so far,
-    and slot 1 has the blocks to work in.
+    All of them are slots, which are numbered; slot 0 stands for a cotangent that is zero so far.
     """
 
     def __init__(self, g: list[Any], first: int, shape: tuple):
         self.g, self.first, self.shape = g, first, shape
-        self.slots: list[Any] = [None, None]
+        self.slots: list[Any] = [None]
         self.cut: list[int] = []  # the slots that are parts of whole arrays
         self.rows: list[int] = []
         self.idle: list[int] = []
@@ -168,10 +159,11 @@ class Run:
                         self.held[c] += 1
                 else:
                     home = self.home(i)
-                    given = [home, so_far, 1, c, *reads]
-                    if i in self.over:
-                        given.append(self.slot(True))
-                    calls.append(Call(rule, itemgetter(*given)))
+                    if so_far:
+                        calls.append(Call(rule.added, (home, so_far, c, *reads), True))
+                    else:
+                        first = rule.over if i in self.over else rule.first
+                        calls.append(Call(first, (home, c, *reads), True))
             self.let_go(c)
             self.is_over(step.reads)
         return calls
@@ -185,21 +177,20 @@ class Run:
     def is_over(self, reads: Sequence[Any]) -> None:
         """What a step reads has been read."""
 
-    def carry_out(self, steps: list[Step], count: int) -> None:
-        """Pull the steps block by block, with so many blocks to work in."""
-        calls = self.planned(steps)
-        for now in self.blocks(count, TOGETHER // ROOM):
-            for function, given in calls:
-                function(*given(now))
+    def carry_out(self, steps: list[Step]) -> None:
+        """Pull the steps block by block."""
+        self.by_blocks(self.planned(steps), TOGETHER // ROOM)
         self.finish(steps)
 
-    def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
-        """The slots with the blocks of one part after the other, of `most` entries at most."""
+    def by_blocks(
+        self, calls: list[Call], most: int, sums: Sequence[int] = (), before: int = 0
+    ) -> list[list[Any]]:
+        """Carry calls out for blocks of `most` entries at most: the sums, as of `Program`."""
         wholes = [(i, self.slots[i]) for i in self.cut]
         self.size, self.block = wholes[0][1].size, most
-        for now, work in in_blocks(self.slots, wholes, self.rows, count, most):
-            now[1] = work
-            yield now
+        program = Program(tuple(calls), frozenset([*self.cut, *self.rows]), tuple(sums), before)
+        blocks = in_blocks(self.slots, wholes, self.rows, program.spares, most)
+        return program.carry_out(self.slots, blocks)[0]
 
     def finish(self, steps: list[Step]) -> None:
         """Hand on the cotangents that leave the run."""
@@ -252,30 +243,19 @@ class RunWithValues(Run):
             given = [self.operand(a if type(a) is Node else a.x) for a in n.active]
             given += [self.operand(c) for c in n.constants]
             out = self.values[id(n)] = self.row()
-            function = quietly(n.rule.function) if n.seen else n.rule.function
-            calls.append(Call(function, itemgetter(out, 0, 1, *given)))
+            calls.append(Call(n.rule.on_blocks, (out, 0, *given), n.seen))
             self.is_over(n.active)
         return calls
 
-    def carry_out(self, steps: list[Step], count: int) -> None:
+    def carry_out(self, steps: list[Step]) -> None:
         forward = self.forward(steps)
         sums = [self.values[id(n)] for n in self.waiting]
         self.is_over(self.waiting)
-        calls = self.planned(steps)
-        count = max(count, *(n.rule.rows for n in self.nodes))
-        most = TOGETHER * 4 // 3 // (len(self.rows) + count)
-        parts: list[list[Any]] = [[] for _ in sums]
+        calls = forward + self.planned(steps)
+        rows = len(self.rows) + max(call.rule.spares for call in calls)
+        most = min(max(TOGETHER * 4 // 3 // rows, SHORTEST), TOGETHER // ROOM)
         with self.late.alarms.of_the_operations():
-            for now in self.blocks(count, min(max(most, SHORTEST), TOGETHER // ROOM)):
-                for function, given in forward:
-                    function(*given(now))
-                add_parts(parts, [now[i] for i in sums])
-                token = ignore()
-                try:
-                    for function, given in calls:
-                        function(*given(now))
-                finally:
-                    restore(token)
+            parts = self.by_blocks(calls, most, sums, len(forward))
         for n, found in zip(self.waiting, parts, strict=True):
             n.total.value = finite_sum(self.size, self.block, found)
         self.late.have_been_seen(self.nodes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .alarms import Alarms
-from .blocks import NotANumber
+from .block_rules import NotANumber
 from .joint import Leaf, Node, Pass, in_order
 from .memory import F64, large_copy
 from .tape import may_change
