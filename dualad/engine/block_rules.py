@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 
 from .guard import ignore, restore, vdot
 from .steps import Steps
+from .terms import names_in
 
 __all__ = ["BlockRule", "NotANumber", "ShareRules", "joint_rule", "renamed", "share_rule"]
 
@@ -144,6 +146,42 @@ def share_rule(
         BlockRule(["total", "c", *reads], first, (), spares, namespace),
         BlockRule(["total", "c", *reads], over, (), spares, namespace),
     )
+
+
+@functools.cache
+def known_rules(pull: Any, kinds: tuple[bool, ...], of_number: bool = False) -> list[Any] | None:
+    """The rules of the shares of a pull; None where one is more than ufuncs.
+
+    kinds: which of its reads are arrays; of_number: the rules for a cotangent that is a number,
+    its sign with it, None for shares that read no array.
+    """
+    stated = pull.shares
+    reads: Sequence[str] = stated.reads
+    numbers = {name for name, is_array in zip(reads, kinds, strict=True) if not is_array}
+    if of_number:
+        numbers.add("c")
+    rules: list[ShareRules | None] = []
+    for sign, term in stated.terms:
+        if of_number and names_in(term).isdisjoint(set(reads) - numbers):
+            rules.append(None)
+            continue
+        made = share_rule(stated.namespace, term, "+" if of_number else sign, reads, numbers)
+        if made is None:
+            return None
+        rules.append(made)
+    return rules
+
+
+def of_one(rule: ShareRules, c: np.float64, reads: Sequence[Any]) -> np.float64:
+    """The share of a cotangent that is a number, where all that it reads are numbers."""
+    total, work = np.empty(1), np.empty((rule.spares, 1))
+    _function(rule.first)(total, np.array([c]), work, *reads)
+    return total[0]
+
+
+@functools.cache
+def _function(rule: BlockRule) -> Callable[..., Any]:
+    return rule.function()
 
 
 def _with(lines: Sequence[str], t: str, last: str) -> list[str]:

@@ -10,12 +10,11 @@ else holds them. The shares are those of the entries' own pulls. Where these rea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .block_rules import ShareRules, share_rule
+from .block_rules import known_rules
 from .guard import has_nan
 from .joint import Node, in_order
 from .memory import F64, LARGE
@@ -24,13 +23,11 @@ from .runs import Run, RunWithValues, Step, is_plain
 from .spent import SPENT, is_spent
 from .tape import pull_linear
 
-__all__ = ["known_rules", "sweep_large"]
+__all__ = ["sweep_large"]
 
 NUMBERS = (float, int, np.float64)
 #: How many entries a run has at most of which values are computed: they are all in the cache.
 LONGEST = 64
-#: (pull, which of its reads are arrays) -> its rules on blocks
-_rules: dict[tuple[Callable, tuple[bool, ...]], list[ShareRules] | None] = {}
 
 
 def sweep_large(
@@ -160,28 +157,7 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> Step | None:
         if not is_array and type(r) not in NUMBERS:
             return None
         kinds.append(is_array)
-    rules = known_rules(entry[0], tuple(kinds))
-    if rules is None:
+    if known_rules(entry[0], tuple(kinds)) is None:
         return None
     hands_on = tuple([term == ("+", "c") for term in stated.terms])
-    return Step(k, entry[1 : 1 + count], rules, reads, hands_on)
-
-
-def known_rules(pull: Any, kinds: tuple[bool, ...]) -> list[ShareRules] | None:
-    """The same as `rules_of` the shares of a pull, made once."""
-    key = (pull, kinds)
-    if key not in _rules:
-        _rules[key] = rules_of(pull.shares, kinds)
-    return _rules[key]
-
-
-def rules_of(stated: Any, kinds: tuple[bool, ...]) -> list[ShareRules] | None:
-    """The shares of an entry as rules on blocks; None where one is more than ufuncs."""
-    numbers = {name for name, is_array in zip(stated.reads, kinds, strict=True) if not is_array}
-    rules = []
-    for sign, term in stated.terms:
-        made = share_rule(stated.namespace, term, sign, stated.reads, numbers)
-        if made is None:
-            return None
-        rules.append(made)
-    return rules
+    return Step(k, entry[1 : 1 + count], entry[0], tuple(kinds), reads, hands_on)

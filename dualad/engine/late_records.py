@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .block_rules import joint_rule
+from .block_rules import joint_rule, known_rules
 from .blocks import pool_of
 from .codegen import add_kind
 from .formulas import Formulas
@@ -97,8 +97,6 @@ def rule_of(primitive: Elementwise, pattern: str, with_array: bool) -> RecordRul
 
     with_array: the other operand is an array too. None where value or shares are more than ufuncs.
     """
-    from .fused import known_rules
-
     formulas = Formulas(primitive)
     if pattern not in formulas.patterns():
         return None

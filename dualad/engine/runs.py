@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .block_programs import Call, Program
-from .block_rules import ShareRules
+from .block_rules import BlockRule, ShareRules, known_rules, of_one
 from .cutting import TOGETHER
 from .joint import Node, in_blocks
 from .memory import F64, POOL
@@ -27,12 +27,17 @@ ROOM = 8
 SHORTEST = 1 << 14
 
 
+PLUS = BlockRule(["total", "s", "c"], (), ["add(s, c, total)"], 0, {})
+
+
 class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its rules, what they read."""
+    """An entry of a run: its variable, those of its parents, its pull, what that reads."""
 
     variable: int
     parents: tuple[int, ...]
-    rules: list[ShareRules]
+    pull: Any
+    #: which of the reads are arrays
+    kinds: tuple[bool, ...]
     reads: tuple
     #: which parents get the cotangent as it is
     hands_on: tuple[bool, ...]
@@ -46,10 +51,9 @@ def is_plain(ct: Any, shape: tuple) -> bool:
     )  # fmt: skip
 
 
-def flat(array: np.ndarray) -> np.ndarray:
-    if array.flags.c_contiguous:
-        return array.reshape(-1)
-    return np.broadcast_to(array[(0,) * array.ndim], (array.size,))
+def number_all_over(ct: np.ndarray) -> np.float64 | None:
+    """The number that every entry is, where the strides say that it is one."""
+    return None if ct.flags.c_contiguous else ct[(0,) * ct.ndim]
 
 
 class Run:
@@ -74,11 +78,14 @@ class Run:
         #: cotangents that have been read, and what is written over such
         self.spent: list[np.ndarray] = []
         self.over: set[int] = set()
+        #: cotangents that are one number all over
+        self.numbers: dict[int, np.float64] = {}
+        self.calls: list[Call] = []
 
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
         if id(array) not in self.known:
-            self.known[id(array)] = self.slot(flat(array))
+            self.known[id(array)] = self.slot(array.reshape(-1))
             self.cut.append(self.known[id(array)])
         return self.known[id(array)]
 
@@ -119,17 +126,24 @@ class Run:
         home = self.homes[variable] = self.whole(self.results[variable])
         return home
 
-    def given(self, variable: int) -> int:
-        """The slot of what has come of a cotangent from beyond the run; 0 for nothing.
+    def so_far(self, variable: int) -> int:
+        """The slot of what has come of a cotangent, a block or a number; 0 for nothing.
 
-        It is added to, so that sums are in the order of the entries, however these are cut into
-        runs.
+        What has come from beyond the run is added to, so that sums are in the order of the
+        entries, however these are cut into runs.
         """
-        ct = self.g[variable]
-        if ct is None or not is_plain(ct, self.shape):
-            return 0
-        self.taken.add(variable)
-        return self.whole(ct)
+        if variable in self.homes:
+            return self.homes[variable]
+        number = self.numbers.pop(variable, None)
+        if number is None:
+            ct = self.g[variable]
+            if ct is None or not is_plain(ct, self.shape):
+                return 0
+            self.taken.add(variable)
+            number = number_all_over(ct)
+            if number is None:
+                return self.whole(ct)
+        return self.slot(number)
 
     def let_go(self, slot: int) -> None:
         """One cotangent less is in a slot."""
@@ -141,32 +155,67 @@ class Run:
 
     def planned(self, steps: list[Step]) -> list[Call]:
         """The calls that are made for every block."""
-        calls: list[Call] = []
         for step in steps:
             k = step.variable
-            is_last = k not in self.homes and is_spent(self.g, k) and not any(step.hands_on)
-            c = self.homes[k] if k in self.homes else self.whole(self.g[k])
-            reads = [self.operand(r) for r in step.reads]
-            for n, (i, rule, hands_on) in enumerate(
-                zip(step.parents, step.rules, step.hands_on, strict=True), 1
-            ):
-                if is_last and n == len(step.rules):
-                    self.spent.append(self.g[k])
-                so_far = self.homes[i] if i in self.homes else self.given(i)
-                if hands_on and not so_far and i >= self.first:
-                    self.homes[i] = c
-                    if c in self.held:
-                        self.held[c] += 1
-                else:
-                    home = self.home(i)
-                    if so_far:
-                        calls.append(Call(rule.added, (home, so_far, c, *reads), True))
-                    else:
-                        first = rule.over if i in self.over else rule.first
-                        calls.append(Call(first, (home, c, *reads), True))
-            self.let_go(c)
+            number = self.numbers.pop(k, None)
+            if number is None and k not in self.homes:
+                number = number_all_over(self.g[k])
+            if number is None:
+                self.pull(step)
+            else:
+                self.pull_number(step, number)
             self.is_over(step.reads)
-        return calls
+        return self.calls
+
+    def pull(self, step: Step) -> None:
+        """Add the shares of a step whose cotangent is an array."""
+        k = step.variable
+        is_last = k not in self.homes and is_spent(self.g, k) and not any(step.hands_on)
+        c = self.homes[k] if k in self.homes else self.whole(self.g[k])
+        reads = [self.operand(r) for r in step.reads]
+        rules = known_rules(step.pull, step.kinds) or ()
+        for n, (i, rule, hands_on) in enumerate(
+            zip(step.parents, rules, step.hands_on, strict=True), 1
+        ):
+            if is_last and n == len(rules):
+                self.spent.append(self.g[k])
+            so_far = self.so_far(i)
+            if hands_on and not so_far and i >= self.first:
+                self.homes[i] = c
+                if c in self.held:
+                    self.held[c] += 1
+            else:
+                self.add(i, rule, so_far, c, reads)
+        self.let_go(c)
+
+    def pull_number(self, step: Step, c: np.float64) -> None:
+        """Add the shares of a step whose cotangent is a number: what can be is one, too."""
+        rules = known_rules(step.pull, step.kinds) or ()
+        signs = [sign for sign, _ in step.pull.shares.terms]
+        of_number = known_rules(step.pull, step.kinds, True) or ()
+        for i, rule, sign, on_arrays in zip(step.parents, rules, signs, of_number, strict=True):
+            so_far = self.so_far(i)
+            if on_arrays is not None:
+                signed = self.slot(c if sign == "+" else -c)
+                reads = [self.operand(r) for r in step.reads]
+                self.add(i, on_arrays, so_far, signed, reads)
+                continue
+            share = of_one(rule, c, step.reads)
+            if not so_far:
+                self.numbers[i] = share
+            elif type(self.slots[so_far]) is np.float64:
+                self.numbers[i] = self.slots[so_far] + share
+            else:
+                self.calls.append(Call(PLUS, (self.home(i), so_far, self.slot(share)), True))
+
+    def add(self, i: int, rule: ShareRules, so_far: int, c: int, reads: Sequence[int]) -> None:
+        """Add a share of the cotangent in a slot."""
+        home = self.home(i)
+        if so_far:
+            self.calls.append(Call(rule.added, (home, so_far, c, *reads), True))
+        else:
+            first = rule.over if i in self.over else rule.first
+            self.calls.append(Call(first, (home, c, *reads), True))
 
     def operand(self, r: Any) -> int:
         """The slot of what is read."""
@@ -186,6 +235,8 @@ class Run:
         self, calls: list[Call], most: int, sums: Sequence[int] = (), before: int = 0
     ) -> list[list[Any]]:
         """Carry calls out for blocks of `most` entries at most: the sums, as of `Program`."""
+        if not calls:
+            return []
         wholes = [(i, self.slots[i]) for i in self.cut]
         self.size, self.block = wholes[0][1].size, most
         program = Program(tuple(calls), frozenset([*self.cut, *self.rows]), tuple(sums), before)
@@ -196,7 +247,8 @@ class Run:
         """Hand on the cotangents that leave the run."""
         for step in steps:
             self.g[step.variable] = None
-        for i, total in self.results.items():
+        numbers = {i: np.broadcast_to(n, self.shape) for i, n in self.numbers.items()}
+        for i, total in (self.results | numbers).items():
             if i in self.taken:
                 self.g[i] = total
             else:
