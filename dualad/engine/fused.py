@@ -61,7 +61,7 @@ def sweep_large(
                 known.update([(i, g[i]) for i in new])
         elif type(ct) is np.ndarray and ct.size >= LARGE and hasattr(pull, "shares"):
             del ct  # what nobody else holds is written over
-            first = pull_run(tape, inputs, g, k, late)
+            first = pull_run(tape, inputs, g, k, late, known)
             if first is None:
                 pull_one(entry if late is None else late.settled(entry), g, k, own)
             else:
@@ -97,9 +97,17 @@ def larger_shares(ct: np.ndarray, entry: tuple, inputs: int, g: list[Any]) -> li
 
 
 def pull_run(
-    tape: list, inputs: int, g: list[Any], last: int, late: RecordState | None
+    tape: list,
+    inputs: int,
+    g: list[Any],
+    last: int,
+    late: RecordState | None,
+    known: dict[int, np.ndarray],
 ) -> int | None:
-    """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
+    """Transpose the run of entries that ends at `last`; where it begins, None where none does.
+
+    What is known of gradients then is noted as in `sweep_large`.
+    """
     below = last - 1
     if late is not None:
         pass  # one entry may be a run
@@ -124,9 +132,10 @@ def pull_run(
     if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
         return None
     if late is None or not nodes:
-        Run(g, k + 1, shape).carry_out(steps)
+        run = Run(g, k + 1, shape)
     else:
-        RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps)
+        run = RunWithValues(g, k + 1, shape, late, in_order(nodes))
+    known |= run.carry_out(steps, inputs)
     return k + 1
 
 

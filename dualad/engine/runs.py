@@ -5,7 +5,8 @@ See `fused`, which finds the runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,25 +227,45 @@ class Run:
     def is_over(self, reads: Sequence[Any]) -> None:
         """What a step reads has been read."""
 
-    def carry_out(self, steps: list[Step]) -> None:
-        """Pull the steps block by block."""
-        self.by_blocks(self.planned(steps), TOGETHER // ROOM)
-        self.finish(steps)
+    def carry_out(self, steps: list[Step], inputs: int) -> dict[int, np.ndarray]:
+        """Pull the steps block by block; the gradients that hold no NaN, as far as is known.
+
+        inputs: how many variables are inputs.
+        """
+        calls = self.planned(steps)
+        ends = self.ends(inputs)
+        _, squares = self.by_blocks(calls, TOGETHER // ROOM, looks=ends.values())
+        return self.finish(steps, () if isnan(squares) else ends)
+
+    def ends(self, inputs: int) -> dict[int, int]:
+        """The slots of results that are gradients, where no entry is left below the run."""
+        if any(
+            self.g[k] is not None or k in self.results or k in self.numbers
+            for k in reversed(range(inputs, self.first))
+        ):
+            return {}
+        return {i: self.homes[i] for i in self.results if i < inputs}
 
     def by_blocks(
-        self, calls: list[Call], most: int, sums: Sequence[int] = (), before: int = 0
-    ) -> list[list[Any]]:
-        """Carry calls out for blocks of `most` entries at most: the sums, as of `Program`."""
+        self,
+        calls: list[Call],
+        most: int,
+        sums: Iterable[int] = (),
+        before: int = 0,
+        looks: Iterable[int] = (),
+    ) -> tuple[list[list[Any]], float]:
+        """Carry calls out for blocks of `most` entries at most, as `Program` does."""
         if not calls:
-            return []
+            return [], 0.0
         wholes = [(i, self.slots[i]) for i in self.cut]
         self.size, self.block = wholes[0][1].size, most
-        program = Program(tuple(calls), frozenset([*self.cut, *self.rows]), tuple(sums), before)
+        changing = frozenset([*self.cut, *self.rows])
+        program = Program(tuple(calls), changing, tuple(sums), before, tuple(looks))
         blocks = in_blocks(self.slots, wholes, self.rows, program.spares, most)
-        return program.carry_out(self.slots, blocks)[0]
+        return program.carry_out(self.slots, blocks)
 
-    def finish(self, steps: list[Step]) -> None:
-        """Hand on the cotangents that leave the run."""
+    def finish(self, steps: list[Step], seen: Iterable[int]) -> dict[int, np.ndarray]:
+        """Hand on the cotangents that leave the run; those that were seen."""
         for step in steps:
             self.g[step.variable] = None
         numbers = {i: np.broadcast_to(n, self.shape) for i, n in self.numbers.items()}
@@ -253,6 +274,7 @@ class Run:
                 self.g[i] = total
             else:
                 add_cotangent(self.g, i, total)
+        return {i: self.results[i] for i in seen if self.g[i] is self.results[i]}
 
 
 class RunWithValues(Run):
@@ -299,16 +321,17 @@ class RunWithValues(Run):
             self.is_over(n.active)
         return calls
 
-    def carry_out(self, steps: list[Step]) -> None:
+    def carry_out(self, steps: list[Step], inputs: int) -> dict[int, np.ndarray]:
         forward = self.forward(steps)
         sums = [self.values[id(n)] for n in self.waiting]
         self.is_over(self.waiting)
         calls = forward + self.planned(steps)
+        ends = self.ends(inputs)
         rows = len(self.rows) + max(call.rule.spares for call in calls)
         most = min(max(TOGETHER * 4 // 3 // rows, SHORTEST), TOGETHER // ROOM)
         with self.late.alarms.of_the_operations():
-            parts = self.by_blocks(calls, most, sums, len(forward))
+            parts, squares = self.by_blocks(calls, most, sums, len(forward), ends.values())
         for n, found in zip(self.waiting, parts, strict=True):
             n.total.value = finite_sum(self.size, self.block, found)
         self.late.have_been_seen(self.nodes)
-        self.finish(steps)
+        return self.finish(steps, () if isnan(squares) else ends)
