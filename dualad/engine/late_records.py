@@ -14,7 +14,6 @@ computes the entries adds them up.
 from __future__ import annotations
 
 import math
-import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,9 +194,7 @@ def put_down(
     r.level, r.tangent, r._views = level, node.variable, None
     SLOT.__set__(r, node)
     tape.append((found.pull, *[d.tangent for d in active], *reads))
-    node.handle = weakref.ref(r)
-    state.handles.append(node.handle)
-    state.unseen.append(node)
+    state.put_down(node, r)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
 
 

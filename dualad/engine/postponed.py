@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import sys
-import weakref
 from typing import Any
 
 import numpy as np
@@ -124,9 +123,7 @@ def postpone(level: Any, rule: Rule, active: tuple, constants: tuple) -> Any:
     r.level = level
     SLOT.__set__(r, node)
     TANGENT.__set__(r, None)
-    node.handle = weakref.ref(r)
-    state.handles.append(node.handle)
-    state.unseen.append(node)
+    state.put_down(node, r)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
 
 

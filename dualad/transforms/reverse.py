@@ -96,7 +96,7 @@ class Recording:
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
             if once:
-                level.given = [i.value for i in self.inputs]
+                level.given = [i.value for i in self.inputs], f
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             for _, d in self.deferred:
@@ -452,6 +452,7 @@ def fixing(
             full[k] = x
         return f(*full, **kwargs)
 
+    call.__wrapped__ = f  # type: ignore[attr-defined]
     return call
 
 
@@ -499,7 +500,7 @@ class ValueAndGradient(_Differentiator):
         """The same by one argument, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
-            level.given = (x,)
+            level.given = (x,), self.f
             y = f(recorded(level, x, 0))
             total = None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
@@ -520,7 +521,7 @@ class ValueAndGradient(_Differentiator):
         with recording(), Level("grad") as level:
             tape = level.tape = list(map(spec_of, map(value_of, values)))
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
-            level.given = values
+            level.given = values, self.f
             y, total = f(*rebuild(plain.trees, leaves)), None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 total = number_that_waits(level, y)
