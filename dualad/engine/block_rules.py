@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from collections import ChainMap
@@ -109,13 +110,14 @@ def joint_rule(
 ) -> BlockRule | None:
     """The rule of (out, t, *names) that writes value and tangent of an operation.
 
-    None where the formulas are more than ufuncs. Of a tangent that is an operand's, or where there
-    is none, nothing is written.
+    None where the value is more than ufuncs, or a slope a function that is not in the namespace.
+    Of a tangent that is an operand's, or where there is none, nothing is written.
     """
-    steps = Steps(namespace, numbers)
+    steps = Steps(namespace, numbers, as_it_is=(ast.BinOp,))  # a power, of which NumPy knows some
     if not steps.store(value, "out"):
         return None
     of_value, steps.lines = steps.lines, []
+    steps.as_it_is = (ast.expr,)
     if tangent is not None and tangent not in names and not steps.store(str(tangent), "t"):
         return None
     if singular:
@@ -133,7 +135,7 @@ def share_rule(
         first = ["copyto(total, c)"] if sign == "+" else ["negative(c, total)"]
         added, over, spares = [f"{add}(s, c, total)"], first, 0
     else:
-        steps = Steps(namespace, set(numbers), up_to_rounding=True)
+        steps = Steps(namespace, set(numbers), up_to_rounding=True, as_it_is=(ast.expr,))
         if not steps.store(share, "last", "t"):
             return None
         spares = steps.count + 1
