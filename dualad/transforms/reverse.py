@@ -169,10 +169,15 @@ class Recording:
             for k, ct, v in zip(self.variables, cotangents, self.out, strict=True)
             if k is not None and ct is not None
         ]
+        tape, count, late = self.tape, len(self.inputs), self.late
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free, False, self.large, self.late)
-        except DirectionNeededError:
-            shares = self.by_forward_mode(cotangents)
+            try:
+                shares = sweep(tape, count, seeds, free, False, self.large, late)
+            except DirectionNeededError:
+                shares = self.by_forward_mode(cotangents)
+        except BaseException as failure:
+            let_go(late, failure)
+            raise
         if self.late:
             self.late.finish()
             if self.total is not None:
@@ -219,6 +224,12 @@ class Recording:
                 axes = tuple(range(1, t.ndim))
                 total = total + np.sum(np.real(np.conj(ct) * t), axis=axes)
         return total * np.ones(n)
+
+
+def let_go(late: Any, failure: BaseException) -> None:
+    """A sweep has failed: what was put off would wait for the garbage collector."""
+    if late:
+        late.finish(failure)
 
 
 def number_that_waits(level: Level, result: Any) -> Any:
@@ -557,9 +568,13 @@ class ValueAndGradient(_Differentiator):
         y, total = result
         seeds = [(y.tangent, ONE)]
         try:
-            shares = sweep(tape, count, seeds, True, False, large, late)
-        except DirectionNeededError:
-            shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+            try:
+                shares = sweep(tape, count, seeds, True, False, large, late)
+            except DirectionNeededError:
+                shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+        except BaseException as failure:
+            let_go(late, failure)
+            raise
         if late:
             late.finish()
         y = y.primal if total is None else total.found()

@@ -757,20 +757,34 @@ def test_an_exception_in_the_function_lets_what_came_before_it_warn():
 
 
 @pytest.mark.parametrize("transform", [dualad.grad, dualad.value_and_grad])
-@pytest.mark.parametrize("fails", [False, True])
-def test_nothing_is_left_for_the_garbage_collector(transform, fails):
+@pytest.mark.parametrize("failing", [None, "function", "sweep", "sweep with containers"])
+def test_nothing_is_left_for_the_garbage_collector(transform, failing):
+    fails = failing is not None
+
+    def fail(x, ct):
+        raise ValueError("of f")
+
+    @dualad.custom_vjp
+    def same(x):
+        return x * 1.0
+
+    same.defvjp(lambda x: (x * 1.0, x), fail)
+
     def f(x):
-        total = np.sum(np.exp(x) * W + x * x) + np.mean(np.sin(x))
-        if fails:
+        x = x[0] if type(x) is list else x
+        total = np.mean(np.sin(same(x) if "sweep" in str(failing) else x)) + np.sum(x * x * 2.0)
+        if failing == "function":
             raise ValueError("of f")
-        return total
+        return total + np.sum(np.exp(x) * W + x * x)
+
+    argument = [X, {"x": X}] if failing == "sweep with containers" else X
 
     def call():
         if fails:
             with pytest.raises(ValueError, match="of f"):
-                transform(f)(X)
+                transform(f)(argument)
         else:
-            transform(f)(X)
+            transform(f)(argument)
 
     call()
     gc.collect()
