@@ -1,6 +1,7 @@
 """Large recorded operations that are put off: nothing differs but when they are computed."""
 
 import copy
+import functools
 import gc
 import pickle
 import threading
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine import fused, late_records, runs as runs_of
+from dualad.engine import fused, late_records, runs as runs_of, tape
+from dualad.engine.block_programs import Program
 from dualad.engine.late_records import LATE, LateRecord
 from dualad.engine.late_sums import LateTotal
 from dualad.engine.memory import POOL
@@ -142,6 +144,52 @@ def test_dtypes_shapes_and_orders_that_are_not_put_off():
     np.testing.assert_allclose(dy, np.full(N, 2.0), rtol=1e-14)
 
 
+KINKS = {
+    "maximum": (lambda x: np.maximum(x * 2.0, 1.0), lambda x: np.sign(x - 0.5) + 1),
+    "minimum": (lambda x: np.minimum(1.0, x * 2.0), lambda x: np.sign(0.5 - x) + 1),
+    "fmax": (lambda x: np.fmax(x * 2.0, W * np.nan), lambda x: 2 + 0 * x),
+    "hypot": (lambda x: np.hypot(x * 2.0 - 1.0, 0.0), lambda x: 2 * np.sign(x - 0.5)),
+    "arctan2": (lambda x: np.arctan2(x * 2.0, 1.0), lambda x: 2 / (1 + 4 * x * x)),
+    "logaddexp": (lambda x: np.logaddexp(0.0, x * 2.0), lambda x: 2 / (1 + np.exp(-2 * x))),
+    "a cube": (lambda x: (x * 2.0) ** 3, lambda x: 24 * x**2),
+    "a root of a cube": (lambda x: (x * 2.0) ** 1.5, lambda x: 3 * np.sqrt(2 * x)),
+    "a remainder": (lambda x: (x * 2.0) % 1.1, lambda x: 2 + 0 * x),
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_slopes_that_are_more_than_ufuncs(name, passes, runs):
+    """At a tie the slope is the mean of both sides."""
+    f, slope = KINKS[name]
+    x = X.copy()
+    x[9] = 0.5
+    got = dualad.grad(lambda x: np.sum(f(x)))(x)
+    np.testing.assert_allclose(got, slope(x), rtol=1e-13)
+    if name != "fmax":  # whose constant may be written to
+        assert passes == [] and 1 <= sum(runs) <= 2
+
+
+@pytest.mark.parametrize("second", [lambda x: 0.5 * x, lambda x: 0.5])
+@pytest.mark.parametrize(
+    "ufunc",
+    [np.maximum, np.minimum, np.fmax, np.fmin, np.hypot, np.arctan2, np.logaddexp, np.power,
+     np.remainder, np.logaddexp2, np.copysign],
+)  # fmt: skip
+def test_ties_zeros_and_what_is_not_finite(ufunc, second):
+    """The same as without putting off, the signs of zeros included."""
+    x = X.copy()
+    x[:12] = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e300, 5e-324, -1e-300]
+    with np.errstate(all="ignore"):
+        for f in (
+            lambda x: np.sum(ufunc(x * 1.0, second(x)) - x),
+            lambda x: np.sum(ufunc(second(x), x * 1.0) - x),
+        ):
+            got, want = dualad.grad(f)(x), at_once(f, x)[1]
+            np.testing.assert_array_equal(got, want)
+            known = ~np.isnan(want)
+            np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(want)[known])
+
+
 # --- what is computed, and when --------------------------------------------------------------
 
 
@@ -181,6 +229,115 @@ def test_a_number_that_is_looked_at_is_computed():
 def test_a_single_operation_is_carried_out_at_once(passes, runs):
     np.testing.assert_allclose(dualad.grad(lambda x: np.sum(np.sin(x)))(X), np.cos(X))
     assert passes == [] == runs
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """How many calls of rules each program has, and in how many results it looks for a NaN."""
+    found = []
+    carry_out = Program.carry_out
+
+    def counted(self, slots, blocks):
+        found.append((len(self.calls), len(self.looks)))
+        return carry_out(self, slots, blocks)
+
+    monkeypatch.setattr(Program, "carry_out", counted)
+    return found
+
+
+def test_cotangents_that_are_numbers_take_no_pass(programs):
+    """Products with x x and 2 x are carried out at once: three values, and the share of x x.
+
+    The cotangents of all of these are numbers, and so is the share of x in 2 x.
+    """
+    got = dualad.grad(lambda x: np.sum(((x * x - 2.0 * x) + 1.0) * 3.0))(X)
+    np.testing.assert_allclose(got, 6 * X - 6, rtol=1e-14)
+    assert programs == [(3 + 1, 1)]
+
+
+def test_cotangents_that_are_numbers_leave_a_run(programs):
+    """They are those of a leaf, or meet what has come from elsewhere."""
+    got = dualad.grad(lambda x: np.sum((x * 3.0 - 1.0) / 2.0) + np.mean(x * 1.0))(X)
+    np.testing.assert_allclose(got, np.full(N, 1.5 + 1 / N), rtol=1e-14)
+    assert got.flags.writeable
+    f = lambda x: np.sum(np.sin(x[::-1] * 1.0)) + 2 * np.sum(x * 3.0 - 5.0) - np.sum(x)
+    np.testing.assert_allclose(dualad.grad(f)(X), np.cos(X) + 5, rtol=1e-13)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_cotangent_that_is_a_number_has_a_sign(sign):
+    f = lambda x, y: np.sum((x * y - x / y - (2.0 - x)) * sign)
+    dx, dy = dualad.grad(f, (0, 1))(X, X + 1)
+    np.testing.assert_allclose(dx, sign * (X + 1 - 1 / (X + 1) + 1), rtol=1e-14)
+    np.testing.assert_allclose(dy, sign * (X + X / (X + 1) ** 2), rtol=1e-14)
+
+
+def test_gradients_are_looked_at_in_the_cache(programs, monkeypatch):
+    looked = []
+    monkeypatch.setattr(tape, "has_nan", lambda x: bool(looked.append(x)))
+    dualad.grad(lambda x, y: np.sum(np.exp(x * y) * y - x), (0, 1))(X, X + 1)
+    assert looked == [] and programs[-1][1] == 2
+
+
+def test_zero_wins_where_a_gradient_holds_a_nan():
+    x = X.copy()
+    x[5] = 0.0
+    got = dualad.grad(lambda x: np.sum(np.sqrt(x * 1.0) * (x * 0.0)))(x)
+    np.testing.assert_array_equal(got, 0.0)
+
+
+# --- functions that are called again -----------------------------------------------------------
+
+
+def test_the_first_operations_of_a_long_function_wait_when_it_is_called_again(runs):
+    def f(x):
+        for _ in range(9):
+            x = np.sin(x) * 1.5
+        return np.sum(x)
+
+    g = dualad.grad(f)
+    first, again = g(X), g(X)
+    np.testing.assert_array_equal(first, again)
+    assert runs == [18 - 1, 18]
+
+
+def test_a_function_that_is_short_this_time_is_short_the_next_time(runs):
+    def f(x, n):
+        for _ in range(n):
+            x = np.sin(x) * 1.5
+        return np.sum(x)
+
+    for n in (9, 9, 1, 1):
+        dualad.grad(f)(X, n)
+    assert runs == [17, 18, 2, 1]
+
+
+def test_an_argument_that_a_long_function_writes_to():
+    """By another name, right after the first operation."""
+    x = X.copy()
+
+    def f(v):
+        y = v * 2.0
+        x[:] = np.nan
+        for _ in range(9):
+            y = np.sin(y)
+        return np.sum(y)
+
+    for _ in range(2):
+        x[:] = X
+        value, got = dualad.value_and_grad(f)(x)
+        y, slope = 2 * X, 2.0
+        for _ in range(9):
+            y, slope = np.sin(y), slope * np.cos(y)
+        np.testing.assert_allclose(value, np.sum(y), rtol=1e-14)
+        np.testing.assert_allclose(got, slope, rtol=1e-12)
+
+
+def test_what_has_no_code_is_never_called_again():
+    f = functools.partial(lambda k, x: np.sum(np.exp(np.sin(x) * k) * x - x * 2.0 * x), 2.0)
+    for _ in range(2):
+        want = np.exp(2 * np.sin(X)) * (1 + 2 * X * np.cos(X)) - 4 * X
+        np.testing.assert_allclose(dualad.grad(f)(X), want, rtol=1e-12)
 
 
 def test_what_is_dear_is_computed_once(passes, runs):
