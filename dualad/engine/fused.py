@@ -17,9 +17,10 @@ import numpy as np
 from .block_rules import known_rules
 from .guard import has_nan
 from .joint import Node, in_order
+from .late_runs import LateRun
 from .memory import F64, LARGE
 from .record_state import RecordState
-from .runs import Run, RunWithValues, Step, is_plain
+from .runs import Run, Step, is_plain
 from .spent import SPENT, is_spent
 from .tape import pull_linear
 
@@ -134,7 +135,7 @@ def pull_run(
     if late is None or not nodes:
         run = Run(g, k + 1, shape)
     else:
-        run = RunWithValues(g, k + 1, shape, late, in_order(nodes))
+        run = LateRun(g, k + 1, shape, late, in_order(nodes))
     known |= run.carry_out(steps, inputs)
     return k + 1
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine import fused, late_records, runs as runs_of, tape
+from dualad.engine import fused, late_records, tape
 from dualad.engine.block_programs import Program
 from dualad.engine.late_records import LATE, LateRecord
+from dualad.engine.late_runs import LateRun
 from dualad.engine.late_sums import LateTotal
 from dualad.engine.memory import POOL
 from dualad.engine.postponed import LONGEST
@@ -32,13 +33,13 @@ pytestmark = pytest.mark.usefixtures("warnings_are_no_exceptions")
 def runs(monkeypatch):
     """How many values each run of the sweep has computed."""
     counts = []
-    plan = runs_of.RunWithValues.__init__
+    plan = LateRun.__init__
 
     def counted(self, g, first, shape, late, nodes):
         counts.append(len(nodes))
         plan(self, g, first, shape, late, nodes)
 
-    monkeypatch.setattr(runs_of.RunWithValues, "__init__", counted)
+    monkeypatch.setattr(LateRun, "__init__", counted)
     return counts
 
 
