@@ -188,14 +188,20 @@ class Run:
     def pull_number(self, step: Step, c: np.float64) -> None:
         """Add the shares of a step whose cotangent is a number: what can be is one, too."""
         rules = known_rules(step.pull, step.kinds) or ()
-        signs = [sign for sign, _ in step.pull.shares.terms]
         of_number = known_rules(step.pull, step.kinds, True) or ()
-        for i, rule, sign, on_arrays in zip(step.parents, rules, signs, of_number, strict=True):
+        terms = step.pull.shares.terms
+        for i, rule, (sign, term), on_arrays in zip(
+            step.parents, rules, terms, of_number, strict=True
+        ):
             so_far = self.so_far(i)
             if on_arrays is not None:
-                signed = self.slot(c if sign == "+" else -c)
-                reads = [self.operand(r) for r in step.reads]
-                self.add(i, on_arrays, so_far, signed, reads)
+                signed = c if sign == "+" else -c
+                alone = self.read_alone(step, term) if signed == 1 else 0
+                if alone and not so_far and i >= self.first:
+                    self.homes[i] = alone
+                else:
+                    reads = [self.operand(r) for r in step.reads]
+                    self.add(i, on_arrays, so_far, self.slot(signed), reads)
                 continue
             share = of_one(rule, c, step.reads)
             if not so_far:
@@ -204,6 +210,17 @@ class Run:
                 self.numbers[i] = self.slots[so_far] + share
             else:
                 self.calls.append(Call(PLUS, (self.home(i), so_far, self.slot(share)), True))
+
+    def read_alone(self, step: Step, term: str) -> int:
+        """The slot of an array that a share is the product of the cotangent with; 0 for none.
+
+        A row is none: it is used again when it has been read.
+        """
+        for name, r in zip(step.pull.shares.reads, step.reads, strict=True):
+            if term == f"c * ({name})":
+                slot = self.operand(r)
+                return slot if slot in self.cut else 0
+        return 0
 
     def add(self, i: int, rule: ShareRules, so_far: int, c: int, reads: Sequence[int]) -> None:
         """Add a share of the cotangent in a slot."""

@@ -256,6 +256,19 @@ def test_cotangents_that_are_numbers_take_no_pass(programs):
     assert programs == [(3 + 1, 1)]
 
 
+def test_a_product_with_one_takes_no_pass(programs):
+    """The cotangent of the exponential is the array of constants itself, and is not written to."""
+    weights = W.copy()
+    weights.flags.writeable = False
+    got = dualad.grad(lambda x: np.sum(np.exp(x * 2.0) * weights - 3.0))(X)
+    np.testing.assert_allclose(got, 2 * np.exp(2 * X) * W, rtol=1e-14)
+    forward, shares = 3, 2  # x * 2.0 is carried out at once
+    assert programs == [(forward + shares, 1)]
+    got = dualad.grad(lambda x: np.sum((y := x * 2.0 - 1.0) * weights + y * y))(X)
+    np.testing.assert_allclose(got, 2 * W + 4 * (2 * X - 1), rtol=1e-13)
+    np.testing.assert_array_equal(weights, W)
+
+
 def test_cotangents_that_are_numbers_leave_a_run(programs):
     """They are those of a leaf, or meet what has come from elsewhere."""
     got = dualad.grad(lambda x: np.sum((x * 3.0 - 1.0) / 2.0) + np.mean(x * 1.0))(X)
