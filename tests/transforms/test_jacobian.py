@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine import fused
-from dualad.engine.tape import sweep_of_large
+from dualad.engine.late_sweep import fused
+from dualad.engine.programs.tape import sweep_of_large
 from dualad.errors import ArgumentError, ShapeError
 
 BUILDERS = [dualad.jacfwd, dualad.jacrev, dualad.jacobian]
