@@ -189,27 +189,32 @@ class Run:
         """Add the shares of a step whose cotangent is a number: what can be is one, too."""
         rules = known_rules(step.pull, step.kinds) or ()
         of_number = known_rules(step.pull, step.kinds, True) or ()
-        terms = step.pull.shares.terms
-        for i, rule, (sign, term), on_arrays in zip(
-            step.parents, rules, terms, of_number, strict=True
-        ):
-            so_far = self.so_far(i)
-            if on_arrays is not None:
-                signed = c if sign == "+" else -c
-                alone = self.read_alone(step, term) if signed == 1 else 0
-                if alone and not so_far and i >= self.first:
-                    self.homes[i] = alone
-                else:
-                    reads = [self.operand(r) for r in step.reads]
-                    self.add(i, on_arrays, so_far, self.slot(signed), reads)
-                continue
-            share = of_one(rule, c, step.reads)
-            if not so_far:
-                self.numbers[i] = share
-            elif type(self.slots[so_far]) is np.float64:
-                self.numbers[i] = self.slots[so_far] + share
+        for k, (i, rule) in enumerate(zip(step.parents, of_number, strict=True)):
+            if rule is None:
+                self.add_number(i, of_one(rules[k], c, step.reads))
             else:
-                self.calls.append(Call(PLUS, (self.home(i), so_far, self.slot(share)), True))
+                sign, term = step.pull.shares.terms[k]
+                self.add_product(step, i, rule, c if sign == "+" else -c, term)
+
+    def add_number(self, i: int, share: np.float64) -> None:
+        """Add a share that is a number."""
+        so_far = self.so_far(i)
+        if not so_far:
+            self.numbers[i] = share
+        elif type(self.slots[so_far]) is np.float64:
+            self.numbers[i] = self.slots[so_far] + share
+        else:
+            self.calls.append(Call(PLUS, (self.home(i), so_far, self.slot(share)), True))
+
+    def add_product(self, step: Step, i: int, rule: ShareRules, c: np.float64, term: str) -> None:
+        """Add a share that is an array, of a cotangent that is a number."""
+        so_far = self.so_far(i)
+        alone = self.read_alone(step, term) if c == 1 else 0
+        if alone and not so_far and i >= self.first:
+            self.homes[i] = alone
+        else:
+            reads = [self.operand(r) for r in step.reads]
+            self.add(i, rule, so_far, self.slot(c), reads)
 
     def read_alone(self, step: Step, term: str) -> int:
         """The slot of an array that a share is the product of the cotangent with; 0 for none.
