@@ -116,7 +116,10 @@ def put(ct: Any, i: int, shape: tuple[int, ...], g: Any, own: set) -> None:
         g[i] = s + ct
     elif math.prod(shape) <= FEW:
         g[i] = s = np.empty(shape)
-        s[...] = ct
+        if type(ct) is float64:
+            s.fill(ct)
+        else:
+            s[...] = ct
         own.add(i)
     elif type(ct) is float64:  # np.broadcast_to, which takes six times as long
         g[i] = s = ndarray(shape, F64, np.array(ct), 0, (0,) * len(shape))
