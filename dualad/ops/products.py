@@ -310,7 +310,7 @@ for _name, _method in {
     "__imatmul__": lambda self, other: augmented(np_matmul, self, other),
 }.items():
     setattr(TracedArray, _name, _method)
-install(np.matmul, matmul, "__matmul__", _operator)
+install(np.matmul, matmul, "__matmul__", _operator, _is_gram)
 
 
 @function(np.linalg.matmul)

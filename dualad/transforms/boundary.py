@@ -133,8 +133,11 @@ def separated(results: list[Any]) -> list[Any]:
     out = []
     for value in results:
         if type(value) is np.ndarray:
-            others = known.setdefault(id(owner(value)), [])
-            if any(may_share_memory(value, other) for other in others):
+            key = id(owner(value))
+            others = known.get(key)
+            if others is None:
+                known[key] = [value]
+            elif any(may_share_memory(value, other) for other in others):
                 value = value.copy("K")
             else:
                 others.append(value)

@@ -18,7 +18,7 @@ from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.recorded import Recorded
 from ..engine.levels.level import Level
 from ..engine.levels.traced import frozen, raw
-from ..engine.levels.tree import Tree, flatten
+from ..engine.levels.tree import LEAF_TREE, Tree, flatten
 
 __all__ = [
     "PlainLeaves",
@@ -61,8 +61,15 @@ class PlainLeaves:
     @classmethod
     def of(cls, args: Sequence[Any]) -> PlainLeaves | None:
         """The leaves of these; None where one is not plain or traced float64, or there is none."""
-        trees, types, values = [], [], []
+        trees: list[Tree] = []
+        types: list[type] = []
+        values: list[Any] = []
         for arg in args:
+            if type(arg) is ndarray and arg.dtype is F64:
+                trees.append(LEAF_TREE)
+                types.append(ndarray)
+                values.append(arg)
+                continue
             leaves, tree = flatten(arg)
             trees.append(tree)
             for x in leaves:

@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 ONE = np.float64(1.0)
+F64 = np.dtype(np.float64)
 #: All of n arguments, by number, where there are few.
 EVERY = {n: tuple(range(n)) for n in range(8)}
 
@@ -429,6 +430,8 @@ def selected(argnums: Any, n: int) -> tuple[int, ...]:
     """argnums as a tuple of positions among n arguments."""
     if type(argnums) is int and 0 <= argnums < n:
         return (argnums,)
+    if type(argnums) is tuple and argnums == EVERY.get(n) and {*map(type, argnums)} == {int}:
+        return argnums
     nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for k in nums:
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
@@ -524,7 +527,10 @@ class ValueAndGradient(_Differentiator):
         """The same by several arguments, or leaves of them: a list of gradients."""
         values = plain.values
         with recording(), Level("grad") as level:
-            tape = level.tape = list(map(spec_of, map(value_of, values)))
+            tape = level.tape = [
+                Spec(x.shape, F64) if type(x) is np.ndarray else spec_of(value_of(x))
+                for x in values
+            ]
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
             level.given = values
             y, total = f(*rebuild(plain.trees, leaves)), None
@@ -540,8 +546,13 @@ class ValueAndGradient(_Differentiator):
         value, shares = self._swept(f, given, nums, tape, n, (y, total), large, late)
         parts: list[Any] = []
         for x, ct in zip(values, shares, strict=True):
-            parts.append(np.zeros(x.shape) if ct is None else own(ct, ()))
-        parts = [restore(p, t) for p, t in zip(separated(parts), plain.types, strict=True)]
+            if type(ct) is not np.ndarray or not ct.flags.writeable:
+                ct = np.zeros(x.shape) if ct is None else own(ct, ())
+            parts.append(ct)
+        parts = [
+            p if type(p) is np.ndarray is t else restore(p, t)
+            for p, t in zip(separated(parts), plain.types, strict=True)
+        ]
         return value, rebuild(plain.trees, parts), None
 
     def _swept(
