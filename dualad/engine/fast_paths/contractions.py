@@ -104,7 +104,13 @@ def pull_sum(ct: Any, entry: tuple, g: Any, own: set) -> None:
         put(ct, i, shape, g, own)
         return
     if type(ct) is ndarray and ct.dtype is F64 and axes is not None and len(axes) == 1:
-        put(ct[(FULL,) * axes[0] + (None,)], i, shape, g, own)
+        if g[i] is None and ct.flags.c_contiguous and math.prod(shape) > FEW:
+            # np.broadcast_to, which takes six times as long
+            at, steps = axes[0], ct.strides
+            g[i] = s = ndarray(shape, F64, ct, 0, (*steps[:at], 0, *steps[at:]))
+            s.flags.writeable = False
+        else:
+            put(ct[(FULL,) * axes[0] + (None,)], i, shape, g, own)
         return
     like, params = (Spec(shape, F64),), of_axes(axes, shape)
     pull_linear(ct, (pull_linear, (i,), BOUND["sum_axes"], like, params, None, like), g, own)
@@ -228,14 +234,23 @@ def push_of_two(entry: tuple, v: Any) -> Any:
 pull_of_two.push = push_of_two  # type: ignore[attr-defined]
 
 
-def of_plain(primitive: Any, is_other: Callable[..., bool], a: Any, b: Any) -> Any:
-    """The same of arrays of any size, of which one is recorded over a plain one, or both are.
+def of_any_size(primitive: Any, is_other: Callable[..., bool], a: Any, b: Any) -> Any:
+    """The same of arrays of any size: duals, and what is recorded over plain arrays.
 
     The entry is that of the general path, which sweeps of large arrays know.
     """
     if not _in_use:
         return None
     kind, other = type(a), type(b)
+    if kind is Dual or other is Dual:
+        if kind is other:
+            if a.level is not b.level or is_other(a, b):
+                return None
+        elif (other if kind is Dual else kind) is not ndarray:
+            return None
+        if a.dtype is not F64 or b.dtype is not F64 or not a.ndim or not b.ndim:
+            return None
+        return Dual.bind(primitive, (a if kind is Dual else b).level, (a, b), {})
     if kind is Recorded:
         level, x, i = a.level, a.primal, a.tangent
         if other is Recorded and b.level is level:
@@ -288,7 +303,7 @@ def install(
 
     def quickly(u: Any, v: Any) -> Any:
         out = of_two(primitive, ufunc, u, v)
-        return of_plain(primitive, is_other, u, v) if out is None else out
+        return of_any_size(primitive, is_other, u, v) if out is None else out
 
     def op(u: Any, v: Any) -> Any:
         out = quickly(u, v)

@@ -197,7 +197,9 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
             if primitive.add_share(k, g[i], ct, *args, **params):
                 continue
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
-        share = unfit(transpose(ct, *args, **params), like[k])
+        share, spec = transpose(ct, *args, **params), like[k]
+        if share.shape != spec.shape or share.dtype is not spec.dtype:
+            share = unfit(share, spec)
         s = g[i]
         if s is None:
             g[i] = share
