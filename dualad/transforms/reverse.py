@@ -469,6 +469,13 @@ def names_of(nums: Sequence[int]) -> list[str]:
     return [f"argument {k}" for k in nums]
 
 
+def is_pure(f: Callable[..., Any], args: tuple, options: dict[str, Any]) -> bool:
+    """Whether a call is seen to write into nothing, asked where an array is large."""
+    from .pure import writes_nothing
+
+    return writes_nothing(f, args, options)
+
+
 class ValueAndGradient(_Differentiator):
     """See `value_and_grad`."""
 
@@ -485,11 +492,12 @@ class ValueAndGradient(_Differentiator):
         if type(self.argnums) is int and not self.has_aux:
             x = plain_value(args[nums[0]])
             if x is not None:
-                return self._by_one(f, args[nums[0]], x, nums)
+                return self._by_one(f, args[nums[0]], x, nums, (is_pure, self.f, args, kwargs))
         given = [args[k] for k in nums]
         plain = None if self.has_aux else PlainLeaves.of(given)
         if plain is not None:
-            value, parts, aux = self._by_many(f, given, plain, nums)
+            about = is_pure, self.f, args, kwargs
+            value, parts, aux = self._by_many(f, given, plain, nums, about)
         else:
             run = Recording("grad", f, given, names_of(nums), self.has_aux, once=True)
             if not run.inputs:
@@ -503,12 +511,15 @@ class ValueAndGradient(_Differentiator):
         return value, gradient, aux
 
     def _by_one(
-        self, f: Callable[..., Any], arg: Any, x: Any, nums: Sequence[int]
+        self, f: Callable[..., Any], arg: Any, x: Any, nums: Sequence[int], about: tuple
     ) -> tuple[Any, Any, None]:
-        """The same by one argument, which is float64 and has the value x; None for no value."""
+        """The same by one argument, which is float64 and has the value x; None for no value.
+
+        about: what tells whether the call writes into arrays, see `Level.pure`.
+        """
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
-            level.given = (x,)
+            level.given, level.pure = (x,), about
             y = f(recorded(level, x, 0))
             total = None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
@@ -522,7 +533,12 @@ class ValueAndGradient(_Differentiator):
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
     def _by_many(
-        self, f: Callable[..., Any], given: Sequence[Any], plain: PlainLeaves, nums: Sequence[int]
+        self,
+        f: Callable[..., Any],
+        given: Sequence[Any],
+        plain: PlainLeaves,
+        nums: Sequence[int],
+        about: tuple,
     ) -> tuple[Any, list[Any], None]:
         """The same by several arguments, or leaves of them: a list of gradients."""
         values = plain.values
@@ -532,7 +548,7 @@ class ValueAndGradient(_Differentiator):
                 for x in values
             ]
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
-            level.given = values
+            level.given, level.pure = values, about
             y, total = f(*rebuild(plain.trees, leaves)), None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 total = number_that_waits(level, y)

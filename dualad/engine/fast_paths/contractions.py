@@ -24,7 +24,7 @@ from ..primitives.shape import BOUND, FEW, unfit
 from ..programs.tape import add_cotangent, kept, pull_linear
 from .codegen import WRITTEN
 
-__all__ = ["install", "moved", "noted", "of_two", "summed", "use"]
+__all__ = ["install", "moved", "noted", "of_any_size", "of_two", "summed", "use"]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
@@ -272,16 +272,18 @@ def of_any_size(primitive: Any, is_other: Callable[..., bool], a: Any, b: Any) -
     like: tuple[Any, Any]
     if i is None:
         early = x.flags.c_contiguous
-        x = kept_before(x) if early else x
+        is_safe = x.size >= LARGE and level.is_pure
+        x = kept_before(x) if early and not is_safe else x
         out = primitive.impl(x, y)
         like = None, Spec(y.shape, F64)
-        reads = x if early else kept(x), like[1]
+        reads = x if early or is_safe else kept(x), like[1]
     elif j is None:
         early = y.flags.c_contiguous
-        y = kept_before(y) if early else y
+        is_safe = y.size >= LARGE and level.is_pure
+        y = kept_before(y) if early and not is_safe else y
         out = primitive.impl(x, y)
         like = Spec(x.shape, F64), None
-        reads = like[0], y if early else kept(y)
+        reads = like[0], y if early or is_safe else kept(y)
     else:
         out = primitive.impl(x, y)
         like, reads = (Spec(x.shape, F64), Spec(y.shape, F64)), (x, y)
