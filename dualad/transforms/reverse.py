@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..engine.kinds.duck import duck_under
 from ..engine.kinds.recorded import Recorded, recorded, value_of
 from ..engine.levels.level import Level
 from ..engine.levels.traced import Spec, spec_of
-from ..engine.levels.tree import LEAF_TREE, flatten, flatten_like
+from ..engine.levels.tree import LEAF_TREE, Tree, flatten, flatten_like
 from ..engine.primitives.shape import fit
 from ..engine.programs.compilable import Compilable
 from ..engine.programs.linear import (
@@ -469,6 +469,19 @@ def names_of(nums: Sequence[int]) -> list[str]:
     return [f"argument {k}" for k in nums]
 
 
+def specs_of(values: Sequence[Any]) -> list[Any]:
+    """How a tape begins: the Specs of its inputs, which are plain or traced float64."""
+    return [Spec(x.shape, F64) if type(x) is np.ndarray else spec_of(value_of(x)) for x in values]
+
+
+def taped(f: Callable[..., Any], trees: Sequence[Tree], values: Sequence[Any]) -> list[Any]:
+    """The tape of a function that writes into nothing, recorded once more."""
+    with recording(), Level("grad") as level:
+        tape = level.tape = specs_of(values)
+        f(*rebuild(trees, [recorded(level, x, k) for k, x in enumerate(values)]))
+    return tape
+
+
 def is_pure(f: Callable[..., Any], args: tuple, options: dict[str, Any]) -> bool:
     """Whether a call is seen to write into nothing, asked where an array is large."""
     from .pure import writes_nothing
@@ -518,7 +531,7 @@ class ValueAndGradient(_Differentiator):
         about: what tells whether the call writes into arrays, see `Level.pure`.
         """
         with recording(), Level("grad") as level:
-            tape = level.tape = [spec_of(value_of(x))]
+            tape = level.tape = specs_of((x,))
             level.given, level.pure = (x,), about
             y = f(recorded(level, x, 0))
             total = None
@@ -529,7 +542,8 @@ class ValueAndGradient(_Differentiator):
                     run._end(level, y)
                     return run.primal(), run.pull([one(run)], free=True)[0], None
             large, late = level.pool is not None, level.later
-        value, (ct,) = self._swept(f, (arg,), nums, tape, 1, (y, total), large, late)
+            again = partial(taped, f, [LEAF_TREE], (x,)) if level.pure is True else None
+        value, (ct,) = self._swept(f, (arg,), nums, tape, 1, (y, total), large, late, again)
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
     def _by_many(
@@ -543,10 +557,7 @@ class ValueAndGradient(_Differentiator):
         """The same by several arguments, or leaves of them: a list of gradients."""
         values = plain.values
         with recording(), Level("grad") as level:
-            tape = level.tape = [
-                Spec(x.shape, F64) if type(x) is np.ndarray else spec_of(value_of(x))
-                for x in values
-            ]
+            tape = level.tape = specs_of(values)
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
             level.given, level.pure = values, about
             y, total = f(*rebuild(plain.trees, leaves)), None
@@ -558,8 +569,9 @@ class ValueAndGradient(_Differentiator):
                     found = rebuild(run.trees, run.pull([one(run)], free=True))
                     return run.primal(), found, None
             large, late = level.pool is not None, level.later
+            again = partial(taped, f, plain.trees, values) if level.pure is True else None
         n = len(values)
-        value, shares = self._swept(f, given, nums, tape, n, (y, total), large, late)
+        value, shares = self._swept(f, given, nums, tape, n, (y, total), large, late, again)
         parts: list[Any] = []
         for x, ct in zip(values, shares, strict=True):
             if type(ct) is not np.ndarray or not ct.flags.writeable:
@@ -581,15 +593,17 @@ class ValueAndGradient(_Differentiator):
         result: tuple[Any, Any],
         large: bool,
         late: Any,
+        again: Callable[[], list] | None,
     ) -> tuple[Any, list[Any]]:
         """The value, and the cotangents of the inputs of a tape, `count` leaves.
 
-        result: the recorded number, and what it is made of where it waits.
+        result: the recorded number, and what it is made of where it waits; again: records the
+        tape once more.
         """
         y, total = result
         seeds = [(y.tangent, ONE)]
         try:
-            shares = sweep(tape, count, seeds, True, False, large, late)
+            shares = sweep(tape, count, seeds, True, False, large, late, again)
         except DirectionNeededError:
             shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
         if late:

@@ -10,6 +10,8 @@ import pytest
 
 import dualad
 from dualad.engine.fast_paths import contractions
+from dualad.engine.programs import tape as tape_module
+from dualad.transforms import reverse
 from dualad.transforms.pure import writes_nothing
 
 X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
@@ -454,3 +456,73 @@ def test_a_function_around_it_may_write():
     found = dualad.grad(outer)(WEIGHTS)
     gram = LARGE.T @ LARGE
     np.testing.assert_allclose(found, 8.0 * gram @ (gram @ WEIGHTS), rtol=1e-9)
+
+
+# --- what the sweep has read is let go -----------------------------------------------------------
+
+WIDE = np.random.default_rng(1).normal(size=(256, 200))
+WIDE[7] = 0.0
+MATRIX = np.random.default_rng(2).normal(size=(200, 256))
+
+
+def deep(w, x):
+    return np.sum(np.tanh(np.matmul(x, w)) ** 2)
+
+
+def with_a_kink(w, x):
+    """The sum of moduli: the root has no slope at 0, which the square before it makes up for."""
+    y = np.matmul(x, w)
+    return np.sum(np.sqrt(y * y))
+
+
+@pytest.fixture
+def sweeps(monkeypatch):
+    """How long each tape was before and after a sweep over large arrays; how many were repeated."""
+    lengths, repeated = [], []
+    sweep, once_more = tape_module.sweep_of_large(), reverse.taped
+
+    def watched(tape, *args):
+        before = len(tape)
+        out = sweep(tape, *args)
+        lengths.append((before, len(tape)))
+        return out
+
+    def counted(*args):
+        repeated.append(args)
+        return once_more(*args)
+
+    monkeypatch.setattr(tape_module, "sweep_of_large", lambda: watched)
+    monkeypatch.setattr(reverse, "taped", counted)
+    return lengths, repeated
+
+
+@pytest.mark.parametrize("argnums", [0, (0,)], ids=str)
+def test_entries_are_let_go_as_they_are_pulled(argnums, sweeps):
+    found = dualad.grad(deep, argnums=argnums)(MATRIX, WIDE)
+    t = np.tanh(WIDE @ MATRIX)
+    np.testing.assert_allclose(
+        found[0] if argnums else found, WIDE.T @ (2 * t * (1 - t * t)), rtol=1e-8, atol=1e-10
+    )
+    ((before, after),), repeated = sweeps
+    assert before > after == 1 and not repeated
+
+
+@pytest.mark.parametrize("argnums", [0, (0,)], ids=str)
+def test_where_a_nan_shows_up_the_tape_is_recorded_once_more(argnums, sweeps):
+    value, found = dualad.value_and_grad(with_a_kink, argnums=argnums)(MATRIX, WIDE)
+    y = WIDE @ MATRIX
+    assert value == pytest.approx(np.sum(np.abs(y)), rel=1e-13)
+    np.testing.assert_allclose(found[0] if argnums else found, WIDE.T @ np.sign(y), rtol=1e-10)
+    assert len(sweeps[1]) == 1
+
+
+def test_tapes_of_functions_that_may_write_are_kept(sweeps):
+    def f(w, x):
+        buffer = np.zeros(3)
+        buffer[0] = 1.0
+        return with_a_kink(w, x)
+
+    found = dualad.grad(f)(MATRIX, WIDE)
+    np.testing.assert_allclose(found, WIDE.T @ np.sign(WIDE @ MATRIX), rtol=1e-10)
+    ((before, after),), repeated = sweeps
+    assert before == after and not repeated
