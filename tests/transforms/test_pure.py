@@ -477,7 +477,7 @@ def with_a_kink(w, x):
 
 @pytest.fixture
 def sweeps(monkeypatch):
-    """How long each tape was before and after a sweep over large arrays; how many were repeated."""
+    """How long tapes were before and after sweeps over large arrays; how many were repeated."""
     lengths, repeated = [], []
     sweep, once_more = tape_module.sweep_of_large(), reverse.taped
 

@@ -44,8 +44,9 @@ def sweep_large(
 ) -> dict[int, np.ndarray]:
     """Pull the entries of a tape from `last` down, runs of large elementwise ones as one.
 
-    late: what was put off; once: entries that were pulled are let go. Gives the cotangents of inputs, by their numbers, of which it is known
-    that they hold no NaN that another sweep could avoid, unless others are found in their places.
+    late: what was put off; once: entries that were pulled are let go. Gives the cotangents of
+    inputs, by their numbers, of which it is known that they hold no NaN that another sweep could
+    avoid, unless others are found in their places.
     """
     known: dict[int, np.ndarray] = {}
     k = last
