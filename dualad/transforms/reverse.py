@@ -484,9 +484,15 @@ def taped(f: Callable[..., Any], trees: Sequence[Tree], values: Sequence[Any]) -
 
 def is_pure(f: Callable[..., Any], args: tuple, options: dict[str, Any]) -> bool:
     """Whether a call is seen to write into nothing, asked where an array is large."""
-    from .pure import writes_nothing
+    if not _asked:
+        from .pure import writes_nothing
 
-    return writes_nothing(f, args, options)
+        _asked.append(writes_nothing)
+    return _asked[0](f, args, options)
+
+
+#: What tells that, once it was needed.
+_asked: list[Callable[[Any, tuple, dict[str, Any]], bool]] = []
 
 
 class ValueAndGradient(_Differentiator):
