@@ -164,8 +164,11 @@ def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], l
 
 def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
     """The arguments again from all their leaves."""
-    if len(trees) == 1:
+    n = len(trees)
+    if n == 1:
         return [trees[0].unflatten(leaves)]
+    if n == len(leaves) and trees.count(LEAF_TREE) == n:
+        return list(leaves)
     out, k = [], 0
     for tree in trees:
         if tree is LEAF_TREE:

@@ -61,15 +61,16 @@ class PlainLeaves:
     @classmethod
     def of(cls, args: Sequence[Any]) -> PlainLeaves | None:
         """The leaves of these; None where one is not plain or traced float64, or there is none."""
+        for arg in args:
+            if type(arg) is not ndarray or arg.dtype is not F64:
+                break
+        else:
+            n = len(args)
+            return cls([LEAF_TREE] * n, [ndarray] * n, list(args)) if n else None
         trees: list[Tree] = []
         types: list[type] = []
         values: list[Any] = []
         for arg in args:
-            if type(arg) is ndarray and arg.dtype is F64:
-                trees.append(LEAF_TREE)
-                types.append(ndarray)
-                values.append(arg)
-                continue
             leaves, tree = flatten(arg)
             trees.append(tree)
             for x in leaves:

@@ -37,7 +37,7 @@ PYTHON = (abs, bool, complex, enumerate, float, int, len, list, max, min, range,
 PROPERTIES = frozenset("T dtype imag mT ndim real shape size".split())
 #: What holds nothing that could run code of its own.
 NUMBERS = (float, int, bool, complex, str, type(None), type(Ellipsis), slice, range, np.dtype)
-SCALARS = frozenset(np.sctypeDict.values())
+SCALARS = frozenset(np.sctypeDict.values()) - {np.void, np.object_}
 #: How many entries of a container are looked at, and how many functions that a function calls.
 MANY, CALLED = 256, 16
 

@@ -60,8 +60,9 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     if small and not shape:
         return np.add.reduce(x, None)
     lead = len(x.shape) - len(shape)
-    ones = tuple([k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1])
-    axes = tuple(range(lead)) + ones
+    axes = tuple(range(lead))
+    if x.shape[lead:] != shape:
+        axes += tuple([k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1])
     if small:
         x = np.add.reduce(x, axes)
         return x if x.shape == shape else x.reshape(shape)
