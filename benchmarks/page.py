@@ -109,9 +109,13 @@ engine may cost.
   memory of large values goes back to a pool when the last array on it is gone, 32 MB at most
   between calls (`dualad.engine.arrays.memory.POOL.shrink()` gives it back). Peaks of memory are
   measured from an empty pool.
-- A large constant that a rule reads, as the rows that a matrix of weights multiplies, is copied at
-  each call, because the function might write into it later. One that nobody can write to
-  (`rows.flags.writeable = False`) is not.
+- A large constant that a rule reads is copied at each call, because the function might write into
+  it later. One that nobody can write to (`rows.flags.writeable = False`) is not; nor is, in `grad`
+  and `value_and_grad`, one that a matrix product takes, as the rows that weights multiply, where
+  the source of the function shows that it writes into nothing: it gives arrays and numbers to
+  operators, to NumPy's functions and arrays' methods that only read, and to functions of the same
+  kind. Then what the sweep has read of large arrays is let go as well. An assignment to an entry,
+  `+=`, `out=`, an object of another class, or a function that is not known, and all is kept.
 - `vjp` and `linearize` copy those large arguments that a rule reads, so that a later write to the
   argument cannot reach the derivative; `grad` and `jvp` copy nothing.
 

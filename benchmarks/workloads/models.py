@@ -32,9 +32,8 @@ def log_sum_exp(xp: Any, z: Any, axis: int) -> Any:
     "as there can be, since no cotangent of the rows is computed, eight for the jvp. In "
     "NumPy's library these products alone take 1.85 f; PyTorch's takes four fifths of that "
     "for the first layer. A gradient written by hand costs 2.2 f, in pages that are not "
-    "fresh. What is left: the slope of tanh, which is exact in the tails, a copy of the rows "
-    "(800 kB, in case that the function writes to them), and "
-    "a thousand calls of Python for sixty small operations, whose code and data a product "
+    "fresh. What is left: the slope of tanh, which is exact in the tails, and some eight hundred "
+    "calls of Python for sixty small operations, whose code and data a product "
     "has put out of the caches each time: they take half a microsecond each.",
     operations=20,
     peak=("vag",),

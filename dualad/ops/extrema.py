@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.guard import has_nan
+from ..engine.arrays.memory import LARGE
 from ..engine.levels.traced import Spec, raw
 from ..engine.primitives.inplace import store
 from ..engine.primitives.primitive import Composite, Linear
@@ -34,19 +35,21 @@ def _chosen(a: Any, ufunc: np.ufunc, axes: tuple, keepdims: Any) -> Any:
         return None
     out = ufunc.reduce(x, axis=axes, keepdims=True)
     hit = x == out
-    if np.count_nonzero(hit) != out.size or has_nan(out):  # a NaN is attained nowhere
+    if x.size >= LARGE and np.count_nonzero(hit) != out.size:
+        return None
+    places = hit.reshape(-1).nonzero()[0]
+    if places.size != out.size or has_nan(out):  # a NaN is attained nowhere
         return None
     shape = out.shape
     if not keepdims or keepdims is np._NoValue:
         shape = tuple([n for k, n in enumerate(shape) if k not in axes])
     if not shape:
-        return getitem(a, index=tuple(map(int, np.unravel_index(hit.argmax(), x.shape))))
-    return attained(a, places=_places(hit, sorted(axes)).reshape(shape))
+        return getitem(a, index=tuple(map(int, np.unravel_index(places[0], x.shape))))
+    return attained(a, places=_by_row(places, hit, sorted(axes)).reshape(shape))
 
 
-def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
+def _by_row(places: np.ndarray, hit: np.ndarray, axes: list[int]) -> np.ndarray:
     """The hits, one along the axes to reduce, by their places in the flat array."""
-    places = hit.reshape(-1).nonzero()[0]
     first, last, shape = axes[0], axes[-1] + 1, hit.shape
     if last - first != len(axes):
         rest = [k for k in range(hit.ndim) if k not in axes]
@@ -91,7 +94,7 @@ def _put_batch(args: tuple, mine: tuple, places: np.ndarray, shape: tuple) -> An
 
 
 attained = Linear(
-    lambda x, places: np.take(x, places),
+    lambda x, places: x.take(places) if type(x) is np.ndarray else np.take(x, places),
     lambda ct, x, places: put_back(ct, places=places, shape=x.shape),
     batch=_attained_batch,
     spec=lambda x, places: Spec(places.shape, x.dtype),

@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.arrays.cutting import add_products
 from ..engine.arrays.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.fast_paths.codegen import mixed
-from ..engine.fast_paths.contractions import install, of_two
+from ..engine.fast_paths.contractions import install, of_any_size, of_two
 from ..engine.levels.traced import Spec, TracedArray, as_operand
 from ..engine.primitives.chain import Chain, Link
 from ..engine.primitives.inplace import augmented, store
@@ -297,6 +297,8 @@ def _is_transpose(a: Any, b: Any) -> bool:
 def product(a: Any, b: Any) -> Any:
     """The matrix product of what has axes."""
     quick = of_two(matmul, np.matmul, a, b)
+    if quick is None:
+        quick = of_any_size(matmul, _is_gram, a, b)
     return matmul(a, b) if quick is None else quick
 
 
@@ -310,7 +312,7 @@ for _name, _method in {
     "__imatmul__": lambda self, other: augmented(np_matmul, self, other),
 }.items():
     setattr(TracedArray, _name, _method)
-install(np.matmul, matmul, "__matmul__", _operator)
+install(np.matmul, matmul, "__matmul__", _operator, _is_gram)
 
 
 @function(np.linalg.matmul)

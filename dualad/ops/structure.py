@@ -135,6 +135,8 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """A NumPy axis argument as a tuple of axes."""
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     if axis is None:
         return tuple(range(ndim))
     axes = tuple(axis_of(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))

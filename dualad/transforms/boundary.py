@@ -133,8 +133,11 @@ def separated(results: list[Any]) -> list[Any]:
     out = []
     for value in results:
         if type(value) is np.ndarray:
-            others = known.setdefault(id(owner(value)), [])
-            if any(may_share_memory(value, other) for other in others):
+            key = id(owner(value))
+            others = known.get(key)
+            if others is None:
+                known[key] = [value]
+            elif any(may_share_memory(value, other) for other in others):
                 value = value.copy("K")
             else:
                 others.append(value)
@@ -161,8 +164,11 @@ def inputs_of(args: Sequence[Any], names: Sequence[str]) -> tuple[list[Input], l
 
 def rebuild(trees: Sequence[Tree], leaves: Sequence[Any]) -> list[Any]:
     """The arguments again from all their leaves."""
-    if len(trees) == 1:
+    n = len(trees)
+    if n == 1:
         return [trees[0].unflatten(leaves)]
+    if n == len(leaves) and trees.count(LEAF_TREE) == n:
+        return list(leaves)
     out, k = [], 0
     for tree in trees:
         if tree is LEAF_TREE:

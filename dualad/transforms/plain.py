@@ -18,7 +18,7 @@ from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.recorded import Recorded
 from ..engine.levels.level import Level
 from ..engine.levels.traced import frozen, raw
-from ..engine.levels.tree import Tree, flatten
+from ..engine.levels.tree import LEAF_TREE, Tree, flatten
 
 __all__ = [
     "PlainLeaves",
@@ -61,7 +61,15 @@ class PlainLeaves:
     @classmethod
     def of(cls, args: Sequence[Any]) -> PlainLeaves | None:
         """The leaves of these; None where one is not plain or traced float64, or there is none."""
-        trees, types, values = [], [], []
+        for arg in args:
+            if type(arg) is not ndarray or arg.dtype is not F64:
+                break
+        else:
+            n = len(args)
+            return cls([LEAF_TREE] * n, [ndarray] * n, list(args)) if n else None
+        trees: list[Tree] = []
+        types: list[type] = []
+        values: list[Any] = []
         for arg in args:
             leaves, tree = flatten(arg)
             trees.append(tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..engine.kinds.duck import duck_under
 from ..engine.kinds.recorded import Recorded, recorded, value_of
 from ..engine.levels.level import Level
 from ..engine.levels.traced import Spec, spec_of
-from ..engine.levels.tree import LEAF_TREE, flatten, flatten_like
+from ..engine.levels.tree import LEAF_TREE, Tree, flatten, flatten_like
 from ..engine.primitives.shape import fit
 from ..engine.programs.compilable import Compilable
 from ..engine.programs.linear import (
@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 ONE = np.float64(1.0)
+F64 = np.dtype(np.float64)
 #: All of n arguments, by number, where there are few.
 EVERY = {n: tuple(range(n)) for n in range(8)}
 
@@ -455,6 +456,8 @@ def selected(argnums: Any, n: int) -> tuple[int, ...]:
     """argnums as a tuple of positions among n arguments."""
     if type(argnums) is int and 0 <= argnums < n:
         return (argnums,)
+    if type(argnums) is tuple and argnums == EVERY.get(n) and {*map(type, argnums)} == {int}:
+        return argnums
     nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for k in nums:
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
@@ -493,6 +496,32 @@ def names_of(nums: Sequence[int]) -> list[str]:
     return [f"argument {k}" for k in nums]
 
 
+def specs_of(values: Sequence[Any]) -> list[Any]:
+    """How a tape begins: the Specs of its inputs, which are plain or traced float64."""
+    return [Spec(x.shape, F64) if type(x) is np.ndarray else spec_of(value_of(x)) for x in values]
+
+
+def taped(f: Callable[..., Any], trees: Sequence[Tree], values: Sequence[Any]) -> list[Any]:
+    """The tape of a function that writes into nothing, recorded once more."""
+    with recording(), Level("grad") as level:
+        tape = level.tape = specs_of(values)
+        f(*rebuild(trees, [recorded(level, x, k) for k, x in enumerate(values)]))
+    return tape
+
+
+def is_pure(f: Callable[..., Any], args: tuple, options: dict[str, Any]) -> bool:
+    """Whether a call is seen to write into nothing, asked where an array is large."""
+    if not _asked:
+        from .pure import writes_nothing
+
+        _asked.append(writes_nothing)
+    return _asked[0](f, args, options)
+
+
+#: What tells that, once it was needed.
+_asked: list[Callable[[Any, tuple, dict[str, Any]], bool]] = []
+
+
 class ValueAndGradient(_Differentiator):
     """See `value_and_grad`."""
 
@@ -509,11 +538,12 @@ class ValueAndGradient(_Differentiator):
         if type(self.argnums) is int and not self.has_aux:
             x = plain_value(args[nums[0]])
             if x is not None:
-                return self._by_one(f, args[nums[0]], x, nums)
+                return self._by_one(f, args[nums[0]], x, nums, (is_pure, self.f, args, kwargs))
         given = [args[k] for k in nums]
         plain = None if self.has_aux else PlainLeaves.of(given)
         if plain is not None:
-            value, parts, aux = self._by_many(f, given, plain, nums)
+            about = is_pure, self.f, args, kwargs
+            value, parts, aux = self._by_many(f, given, plain, nums, about)
         else:
             run = Recording("grad", f, given, names_of(nums), self.has_aux, once=True)
             if not run.inputs:
@@ -527,12 +557,15 @@ class ValueAndGradient(_Differentiator):
         return value, gradient, aux
 
     def _by_one(
-        self, f: Callable[..., Any], arg: Any, x: Any, nums: Sequence[int]
+        self, f: Callable[..., Any], arg: Any, x: Any, nums: Sequence[int], about: tuple
     ) -> tuple[Any, Any, None]:
-        """The same by one argument, which is float64 and has the value x; None for no value."""
+        """The same by one argument, which is float64 and has the value x; None for no value.
+
+        about: what tells whether the call writes into arrays, see `Level.pure`.
+        """
         with recording(), Level("grad") as level:
-            tape = level.tape = [spec_of(value_of(x))]
-            level.given = (x,), self.f
+            tape = level.tape = specs_of((x,))
+            level.given, level.pure = ((x,), self.f), about
             y = f(recorded(level, x, 0))
             total = None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
@@ -542,18 +575,24 @@ class ValueAndGradient(_Differentiator):
                     run._end(level, y)
                     return run.primal(), run.pull([one(run)], free=True)[0], None
             large, late = level.pool is not None, level.later
-        value, (ct,) = self._swept(f, (arg,), nums, tape, 1, (y, total), large, late)
+            again = partial(taped, f, [LEAF_TREE], (x,)) if level.pure is True else None
+        value, (ct,) = self._swept(f, (arg,), nums, tape, 1, (y, total), large, late, again)
         return value, restore(np.zeros(x.shape) if ct is None else own(ct, ()), type(arg)), None
 
     def _by_many(
-        self, f: Callable[..., Any], given: Sequence[Any], plain: PlainLeaves, nums: Sequence[int]
+        self,
+        f: Callable[..., Any],
+        given: Sequence[Any],
+        plain: PlainLeaves,
+        nums: Sequence[int],
+        about: tuple,
     ) -> tuple[Any, list[Any], None]:
         """The same by several arguments, or leaves of them: a list of gradients."""
         values = plain.values
         with recording(), Level("grad") as level:
-            tape = level.tape = list(map(spec_of, map(value_of, values)))
+            tape = level.tape = specs_of(values)
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
-            level.given = values, self.f
+            level.given, level.pure = (values, self.f), about
             y, total = f(*rebuild(plain.trees, leaves)), None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 total = number_that_waits(level, y)
@@ -563,12 +602,18 @@ class ValueAndGradient(_Differentiator):
                     found = rebuild(run.trees, run.pull([one(run)], free=True))
                     return run.primal(), found, None
             large, late = level.pool is not None, level.later
+            again = partial(taped, f, plain.trees, values) if level.pure is True else None
         n = len(values)
-        value, shares = self._swept(f, given, nums, tape, n, (y, total), large, late)
+        value, shares = self._swept(f, given, nums, tape, n, (y, total), large, late, again)
         parts: list[Any] = []
         for x, ct in zip(values, shares, strict=True):
-            parts.append(np.zeros(x.shape) if ct is None else own(ct, ()))
-        parts = [restore(p, t) for p, t in zip(separated(parts), plain.types, strict=True)]
+            if type(ct) is not np.ndarray or not ct.flags.writeable:
+                ct = np.zeros(x.shape) if ct is None else own(ct, ())
+            parts.append(ct)
+        parts = [
+            p if type(p) is np.ndarray is t else restore(p, t)
+            for p, t in zip(separated(parts), plain.types, strict=True)
+        ]
         return value, rebuild(plain.trees, parts), None
 
     def _swept(
@@ -581,16 +626,18 @@ class ValueAndGradient(_Differentiator):
         result: tuple[Any, Any],
         large: bool,
         late: Any,
+        again: Callable[[], list] | None,
     ) -> tuple[Any, list[Any]]:
         """The value, and the cotangents of the inputs of a tape, `count` leaves.
 
-        result: the recorded number, and what it is made of where it waits.
+        result: the recorded number, and what it is made of where it waits; again: records the
+        tape once more.
         """
         y, total = result
         seeds = [(y.tangent, ONE)]
         try:
             try:
-                shares = sweep(tape, count, seeds, True, False, large, late)
+                shares = sweep(tape, count, seeds, True, False, large, late, again)
             except DirectionNeededError:
                 shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
         except BaseException as failure:

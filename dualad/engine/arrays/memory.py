@@ -102,24 +102,24 @@ class Pool:
 
     def take_back(self, returned: _Return) -> None:
         """Take the memory of an array that has died."""
-        self.put(returned.memory)
+        self.returned.append(returned)
+        self.sort()
         if not self.users:
             self.shrink(self.limit)
 
-    def put(self, memory: _Memory) -> None:
-        """Put memory where the next array of its size finds it."""
-        stack = self.free.setdefault(memory.size, [])
-        if len(stack) < self.kept:
-            stack.append(memory)
-
     def sort(self) -> None:
         """Put all that has come back where it belongs."""
-        while self.returned:
+        returned, free = self.returned, self.free
+        while returned:
             try:
-                returned = self.returned.pop()
+                memory = returned.pop().memory
             except IndexError:  # another thread was quicker
                 return
-            self.put(returned.memory)
+            stack = free.get(memory.size)
+            if stack is None:
+                stack = free.setdefault(memory.size, [])
+            if len(stack) < self.kept:
+                stack.append(memory)
 
     def enter(self) -> _User:
         """Who has large values: while there is one, what comes back is kept."""
@@ -128,10 +128,15 @@ class Pool:
     def held(self) -> int:
         """How many bytes are free."""
         self.sort()
-        return sum(8 * n * len(stack) for n, stack in list(self.free.items()))
+        total = 0
+        for n, stack in list(self.free.items()):
+            total += 8 * n * len(stack)
+        return total
 
     def shrink(self, limit: int = 0) -> None:
         """Give memory back until so many bytes are left, that of the oldest sizes first."""
+        if self.held() <= limit:
+            return
         with self._lock:
             excess = self.held() - limit
             for n in list(self.free) if excess > 0 else ():

@@ -25,6 +25,8 @@ __all__ = ["halves", "is_by_columns", "is_total", "joined", "quick_sum", "sum_up
 SHORT = 64
 #: Up to how long a row that is added to others is short.
 NARROW = 256
+#: What rows are multiplied with to add them up, as many as mostly are.
+MANY_ONES = np.ones(512)
 #: How many columns are added as such at most.
 COLUMNS = 15
 #: How many entries of them are in the cache together: 512 kB.
@@ -96,10 +98,15 @@ def quick_sum(x: Any, axes: tuple[int, ...]) -> Any:
     token = ignore()
     try:
         if width == 1:
-            return np.matmul(x.reshape(-1, n), np.ones(n)).reshape(before + after)
-        return np.matmul(np.ones(n), x.reshape(-1, n, width)).reshape(before + after)
+            return np.matmul(x.reshape(-1, n), ones(n)).reshape(before + after)
+        return np.matmul(ones(n), x.reshape(-1, n, width)).reshape(before + after)
     finally:
         restore(token)
+
+
+def ones(n: int) -> np.ndarray:
+    """So many ones, not to be written to."""
+    return MANY_ONES[:n] if n <= MANY_ONES.size else np.ones(n)
 
 
 def sum_up(x: Any, axes: tuple[int, ...]) -> Any:

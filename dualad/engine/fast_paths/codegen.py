@@ -31,7 +31,7 @@ from ..programs.tape import kept
 from ..put_off import putting_off
 from ..put_off.late import Late, settle as computed, settled_within
 from ..put_off.postponed import Postponed
-from ..put_off.waiting import LATE
+from ..put_off.waiting import LATE, LATE_RECORD
 from .interpreted import FirstCalls, Pair, first_calls
 from .numbers import ARRAYS, doubled
 from .twins import Twins
@@ -81,6 +81,7 @@ SCOPE: dict[str, Any] = {
     "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
     "LATE": LATE,
+    "LATE_RECORD": LATE_RECORD,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,

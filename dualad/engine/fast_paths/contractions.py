@@ -1,8 +1,9 @@
 """Sums and products of small arrays: the fast paths of what contracts axes.
 
 They take plain float64 arrays, for sums all that are not large, for products of up to `FEW`
-entries; duals of them, and values recorded over either. For all else they say None, and the
-caller takes the general path of the linear primitive, which they agree with.
+entries, where they are recorded also of more; duals of them, and values recorded over either. For
+all else they say None, and the caller takes the general path of the linear primitive, which they
+agree with.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ import numpy as np
 from ..arrays.memory import LARGE
 from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual
-from ..kinds.recorded import Recorded
+from ..kinds.recorded import Recorded, kept_before
 from ..levels.level import Level
 from ..levels.traced import Spec, TracedArray, spec_of
 from ..primitives.shape import BOUND, FEW, unfit
 from ..programs.tape import add_cotangent, kept, pull_linear
 from .codegen import WRITTEN
 
-__all__ = ["install", "moved", "noted", "of_two", "summed", "use"]
+__all__ = ["install", "moved", "noted", "of_any_size", "of_two", "summed", "use"]
 
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
@@ -103,7 +104,13 @@ def pull_sum(ct: Any, entry: tuple, g: Any, own: set) -> None:
         put(ct, i, shape, g, own)
         return
     if type(ct) is ndarray and ct.dtype is F64 and axes is not None and len(axes) == 1:
-        put(ct[(FULL,) * axes[0] + (None,)], i, shape, g, own)
+        if g[i] is None and ct.flags.c_contiguous and math.prod(shape) > FEW:
+            # np.broadcast_to, which takes six times as long
+            at, steps = axes[0], ct.strides
+            g[i] = s = ndarray(shape, F64, ct, 0, (*steps[:at], 0, *steps[at:]))
+            s.flags.writeable = False
+        else:
+            put(ct[(FULL,) * axes[0] + (None,)], i, shape, g, own)
         return
     like, params = (Spec(shape, F64),), of_axes(axes, shape)
     pull_linear(ct, (pull_linear, (i,), BOUND["sum_axes"], like, params, None, like), g, own)
@@ -116,7 +123,10 @@ def put(ct: Any, i: int, shape: tuple[int, ...], g: Any, own: set) -> None:
         g[i] = s + ct
     elif math.prod(shape) <= FEW:
         g[i] = s = np.empty(shape)
-        s[...] = ct
+        if type(ct) is float64:
+            s.fill(ct)
+        else:
+            s[...] = ct
         own.add(i)
     elif type(ct) is float64:  # np.broadcast_to, which takes six times as long
         g[i] = s = ndarray(shape, F64, np.array(ct), 0, (0,) * len(shape))
@@ -224,22 +234,89 @@ def push_of_two(entry: tuple, v: Any) -> Any:
 pull_of_two.push = push_of_two  # type: ignore[attr-defined]
 
 
-def install(ufunc: np.ufunc, primitive: Any, operator: str, rule: Callable[..., Any]) -> None:
+def of_any_size(primitive: Any, is_other: Callable[..., bool], a: Any, b: Any) -> Any:
+    """The same of arrays of any size: duals, and what is recorded over plain arrays.
+
+    The entry is that of the general path, which sweeps of large arrays know.
+    """
+    if not _in_use:
+        return None
+    kind, other = type(a), type(b)
+    if kind is Dual or other is Dual:
+        if kind is other:
+            if a.level is not b.level or is_other(a, b):
+                return None
+        elif (other if kind is Dual else kind) is not ndarray:
+            return None
+        if a.dtype is not F64 or b.dtype is not F64 or not a.ndim or not b.ndim:
+            return None
+        return Dual.bind(primitive, (a if kind is Dual else b).level, (a, b), {})
+    if kind is Recorded:
+        level, x, i = a.level, a.primal, a.tangent
+        if other is Recorded and b.level is level:
+            if is_other(a, b):
+                return None
+            y, j = b.primal, b.tangent
+        elif other is ndarray:
+            y, j = b, None
+        else:
+            return None
+    elif other is Recorded and kind is ndarray:
+        level, x, i, y, j = b.level, a, None, b.primal, b.tangent
+    else:
+        return None
+    if not (type(x) is ndarray is type(y) and x.dtype is F64 is y.dtype and x.ndim and y.ndim):
+        return None
+    # Of a constant in another order its copy could give another value, in the last bit.
+    reads: tuple[Any, Any]
+    like: tuple[Any, Any]
+    if i is None:
+        early = x.flags.c_contiguous
+        is_safe = x.size >= LARGE and level.is_pure
+        x = kept_before(x) if early and not is_safe else x
+        out = primitive.impl(x, y)
+        like = None, Spec(y.shape, F64)
+        reads = x if early or is_safe else kept(x), like[1]
+    elif j is None:
+        early = y.flags.c_contiguous
+        is_safe = y.size >= LARGE and level.is_pure
+        y = kept_before(y) if early and not is_safe else y
+        out = primitive.impl(x, y)
+        like = Spec(x.shape, F64), None
+        reads = like[0], y if early or is_safe else kept(y)
+    else:
+        out = primitive.impl(x, y)
+        like, reads = (Spec(x.shape, F64), Spec(y.shape, F64)), (x, y)
+    spec = Spec(out.shape, F64) if type(out) is ndarray else spec_of(out)
+    return noted(level, out, (pull_linear, (i, j), primitive, reads, {}, spec, like))
+
+
+def install(
+    ufunc: np.ufunc,
+    primitive: Any,
+    operator: str,
+    rule: Callable[..., Any],
+    is_other: Callable[..., bool],
+) -> None:
     """Take these paths where a ufunc, or the operator of that name, meets a dual or a record.
 
-    The rule does the rest for the operator.
+    The rule does the rest for the operator; is_other says whether two operands are left to it.
     """
 
-    def op(u: Any, v: Any) -> Any:
+    def quickly(u: Any, v: Any) -> Any:
         out = of_two(primitive, ufunc, u, v)
+        return of_any_size(primitive, is_other, u, v) if out is None else out
+
+    def op(u: Any, v: Any) -> Any:
+        out = quickly(u, v)
         return TracedArray.__array_ufunc__(u, ufunc, "__call__", u, v) if out is None else out
 
     def rop(v: Any, u: Any) -> Any:
-        out = of_two(primitive, ufunc, u, v)
+        out = quickly(u, v)
         return TracedArray.__array_ufunc__(v, ufunc, "__call__", u, v) if out is None else out
 
     def method(self: Any, other: Any) -> Any:
-        out = of_two(primitive, ufunc, self, other)
+        out = quickly(self, other)
         return rule(self, other) if out is None else out
 
     for kind in (Dual, Recorded):

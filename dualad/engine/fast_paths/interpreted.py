@@ -46,7 +46,6 @@ Pair = tuple[Callable[..., Any], Callable[..., Any] | None]
 #: What gives the functions of a primitive and kind.
 Made = Callable[[Elementwise, str], Pair]
 
-OPERANDS = ("out", "x", "y")
 UNARY: dict[str, Callable[..., Any]] = {"-": operator.neg, "+": operator.pos}
 BINARY: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -307,12 +306,14 @@ class OfRecorded(FirstCalls):
         if not self.is_alike(active, x, y, out):
             n = self.arity
             return Recorded.record(self.p, level, (x, y)[:n], (i, j)[:n], out, {})
-        pull, take = self.known.get(active) or self.rule(active)
+        pull, of_out, of_x, of_y = self.known.get(active) or self.rule(active)
         r = level.new(Recorded)
         r.level, r.primal = level, out
         tape = level.tape
         r.tangent = len(tape)
-        tape.append(take((pull, i, j, out, x, y)))
+        tape.append(
+            (pull, i, j, out if of_out else None, x if of_x else None, y if of_y else None)
+        )
         return r
 
     def is_alike(self, active: str, x: Any, y: Any, out: Any) -> bool:
@@ -335,32 +336,30 @@ class OfRecorded(FirstCalls):
             return False
         return all(a.dtype is F64 for a in moving)
 
-    def rule(self, active: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """The pull of an entry, and what takes the entry from all that it may consist of."""
-        parents = [1 + "xy".index(a) for a in active]
-        reads = [3 + OPERANDS.index(n) for n in self.reads(active)]
-        take = operator.itemgetter(0, *parents, *reads)
-        self.known[active] = found = Pull(self, active), take
+    def rule(self, active: str) -> tuple[Pull, bool, bool, bool]:
+        """The pull of an entry, and whether it reads the result and the arguments."""
+        reads = self.reads(active)
+        found = Pull(self, active), "out" in reads, "x" in reads, "y" in reads
+        self.known[active] = found
         return found
 
 
 class Pull(Twins):
-    """The pull of the entries of first calls; none of them is of large arrays."""
+    """The pull of the entries of first calls; none of them is of large arrays.
 
-    __slots__ = ("__name__", "at", "terms")
+    An entry is (pull, variable of x, variable of y, out, x, y), with None for what it has not.
+    """
+
+    __slots__ = ("__name__", "terms")
 
     def __init__(self, calls: FirstCalls, active: str):
-        super().__init__(calls.p, calls.places(active))
+        self.primitive, self.places = calls.p, PLACES
         self.__name__ = f"pull_{active}"
-        #: by the argument: where its cotangent goes, whether its share is added, the share
-        self.terms = [(k + 1, *calls.term(a)) for k, a in enumerate(active)]
-        out, _, _, x, y = self.places
-        #: where an entry has what the shares read, or what they do not read
-        self.at = (out or 0, x or 0, y or 0)
+        #: by the argument: where its variable is, whether its share is added, the share
+        self.terms = [(1 if a == "x" else 2, *calls.term(a)) for a in active]
 
     def __call__(self, c: Any, e: tuple, g: Any, own: set) -> None:
-        at_out, at_x, at_y = self.at
-        out, x, y = e[at_out], e[at_x], e[at_y]
+        _, _, _, out, x, y = e
         for k, is_added, term in self.terms:
             i = e[k]
             s = g[i]
@@ -370,6 +369,9 @@ class Pull(Twins):
             else:
                 g[i] = -share if s is None else s - share
 
+
+#: Where an entry has the result, the parents and the arguments.
+PLACES: list[int | None] = [3, 1, 2, 4, 5]
 
 KINDS: dict[str, type[FirstCalls]] = {
     of.kind.__name__: of for of in (OfDuals, OfManyTangents, OfRecorded, OfBatches)

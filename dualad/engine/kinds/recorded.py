@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.memory import LARGE
 from ..levels.level import Level
-from ..levels.traced import TracedArray, buffer, frozen, spec_of
+from ..levels.traced import Spec, TracedArray, buffer, frozen, spec_of
 from ..primitives.primitive import INPUTS, Composite, Elementwise, Linear
 from ..programs.linear import pull_composite
 from ..programs.tape import kept, pull_elementwise, pull_linear, pull_part, specs
@@ -98,15 +98,19 @@ def with_copies(primals: tuple, parents: tuple) -> tuple:
 
     Copied now they are in the cache when the operation reads them.
     """
-    out = []
-    for a, i in zip(primals, parents, strict=True):
-        if i is None and a.size >= LARGE and a.flags.c_contiguous:
-            copy = kept(a)
-            if copy is not a:
-                copy.flags.writeable = False  # it is kept as it is
-            a = copy
-        out.append(a)
-    return tuple(out)
+    pairs = zip(primals, parents, strict=True)
+    return tuple([
+        kept_before(a) if i is None and a.size >= LARGE and a.flags.c_contiguous else a
+        for a, i in pairs
+    ])  # fmt: skip
+
+
+def kept_before(constant: np.ndarray) -> np.ndarray:
+    """The same as `kept`, for an operation that will read what is kept."""
+    copy = kept(constant)
+    if copy is not constant:
+        copy.flags.writeable = False  # it is kept as it is
+    return copy
 
 
 def recorded(level: Level, primal: Any, variable: int) -> Recorded:
@@ -126,7 +130,9 @@ def entry_for(primitive: Any, args: tuple, parents: tuple, out: Any, params: dic
         if plan is None:
             return None
         if plan is EVERYTHING:
-            like = tuple([spec_of(a) for a in args])
+            like = tuple([
+                Spec(a.shape, a.dtype) if type(a) is np.ndarray else spec_of(a) for a in args
+            ])  # fmt: skip
             return (pull_elementwise, parents, primitive, like, params, spec_of(out), like)
         moved, kinds, shapes = [], [], []
         for a, i, (is_active, is_read) in zip(args, parents, plan[0], strict=True):

@@ -38,11 +38,13 @@ def sweep_large(
     last: int,
     own: set[int],
     late: RecordState | None = None,
+    once: bool = False,
 ) -> dict[int, np.ndarray]:
     """Pull the entries of a tape from `last` down, runs of large elementwise ones as one.
 
-    late: what was put off. Gives the cotangents of inputs, by their numbers, of which it is known
-    that they hold no NaN that another sweep could avoid, unless others are found in their places.
+    late: what was put off; once: entries that were pulled are let go. Gives the cotangents of
+    inputs, by their numbers, of which it is known that they hold no NaN that another sweep could
+    avoid, unless others are found in their places.
     """
     known: dict[int, np.ndarray] = {}
     k = last
@@ -70,6 +72,8 @@ def sweep_large(
         else:
             g[k] = None
             pull(ct, entry if late is None else late.settled(entry), g, own)
+        if once:
+            del tape[k:]
         k -= 1
     return known
 

@@ -30,15 +30,11 @@ from ..put_off.joint import Leaf, Node, Rule
 from ..put_off.late import Late, settle, settled_within, state_of_result
 from ..put_off.postponed import LONGEST, state_of
 from ..put_off.putting_off import of_large
-from ..put_off.waiting import is_constant, is_plain
+from ..put_off.waiting import LATE_RECORD as LATE, is_constant, is_plain
 from .late_sums import LateTotal, can_wait, pull_of, total_of
 from .record_state import RecordState
 
 __all__ = ["LATE", "LateRecord", "record_later"]
-
-#: From this many entries on, 2 MB, recorded operations are put off: what that costs, a few tenths
-#: of a millisecond for each function, is little beside them.
-LATE = 1 << 18
 
 #: With so many arrays that it is made of a result is computed: they are not to take more memory
 #: than values of operations would.

@@ -120,7 +120,7 @@ class Level:
 
     __slots__ = (
         "__weakref__", "_token", "closed", "given", "lanes", "later", "name", "new", "pool",
-        "rank", "tape",
+        "pure", "rank", "tape",
     )  # fmt: skip
 
     def __init__(self, name: str):
@@ -137,15 +137,26 @@ class Level:
         self.given: Any = None
         #: what it has put off; None before it is known whether it does that, else False
         self.later: Any = None
+        #: a question with its arguments, then the answer: whether what is recorded here is swept
+        #: before anything is written that was there before; None where it may not be
+        self.pure: Any = None
 
     @property
     def is_open(self) -> bool:
         return not self.closed
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether an array that is kept for the sweep is seen not to be written to before that."""
+        if type(self.pure) is tuple:
+            ask, *about = self.pure
+            self.pure = ask(*about)
+        return self.pure is True
+
     def close(self) -> None:
         self.closed = True
         self.new, self.tape = _closed(self.name)
-        self.later = self.given = None
+        self.later = self.given = self.pure = None
         if self.pool is not None:
             self.pool.close()
             self.pool = None

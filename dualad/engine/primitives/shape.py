@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.sums import quick_sum
+from ..arrays.sums import quick_sum, total as sum_as_numpy
 from ..levels.traced import Spec, spec_of
 
 __all__ = [
@@ -60,13 +60,16 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     if small and not shape:
         return np.add.reduce(x, None)
     lead = len(x.shape) - len(shape)
-    ones = tuple([k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1])
-    axes = tuple(range(lead)) + ones
+    axes = tuple(range(lead))
+    if x.shape[lead:] != shape:
+        axes += tuple([k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1])
     if small:
         x = np.add.reduce(x, axes)
         return x if x.shape == shape else x.reshape(shape)
-    total = quick_sum(x, axes)
-    x = BOUND["sum_axes"](x, axes=axes) if total is None else total
+    if type(x) is np.ndarray:
+        sums = sum_as_numpy(x, axes) if (quick := quick_sum(x, axes)) is None else quick
+        return sums if sums.shape == shape else sums.reshape(shape)
+    x = BOUND["sum_axes"](x, axes=axes)
     return x if x.shape == shape else BOUND["reshape"](x, shape=shape)
 
 

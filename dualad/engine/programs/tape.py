@@ -197,7 +197,9 @@ def pull_linear(ct: Any, entry: tuple, g: Any, own: set) -> None:
             if primitive.add_share(k, g[i], ct, *args, **params):
                 continue
         transpose = primitive.transpose_in(k) if primitive.variadic else primitive.transposes[k]
-        share = unfit(transpose(ct, *args, **params), like[k])
+        share, spec = transpose(ct, *args, **params), like[k]
+        if share.shape != spec.shape or share.dtype is not spec.dtype:
+            share = unfit(share, spec)
         s = g[i]
         if s is None:
             g[i] = share
@@ -268,6 +270,7 @@ def sweep(
     within: bool = False,
     large: bool = False,
     late: Any = None,
+    again: Callable[[], list] | None = None,
 ) -> list[Any]:
     """Transpose a tape: the cotangents of its inputs from those of some variables.
 
@@ -276,7 +279,8 @@ def sweep(
     they are computed. A sweep within another one that is not guarded leaves the look for a NaN
     to that one. The function has given its own NumPy warnings already, in the
     error state that its author chose: the sweep gives none. `large` says that there are large
-    arrays, of which neighbouring entries are swept together, and `late` what was put off.
+    arrays, of which neighbouring entries are swept together, and `late` what was put off. Where
+    `again` records the tape once more, entries of large arrays are let go as they are pulled.
     """
     watch = WATCH.get()
     if watch is not None:
@@ -297,13 +301,16 @@ def sweep(
         if late and guarded:
             late.keep(tape)
         found = known if large and not guarded else None
-        out = _sweep(tape, inputs, seeds, guarded, found, late or None)
+        if late or found is None:
+            again = None
+        out = _sweep(tape, inputs, seeds, guarded, found, late or None, again is not None)
         if not guarded and not within:
             for c in unknown(out, known) if known else out:
                 if c is not None and has_nan(c):
                     if late:
                         late.keep(tape)
-                    out = _sweep(tape, inputs, seeds, True, None)
+                    whole = tape if again is None else again()
+                    out = _sweep(whole, inputs, seeds, True, None)
                     break
         if free:
             tape.clear()
@@ -326,8 +333,12 @@ def _sweep(
     guarded: bool,
     known: dict[int, Any] | None,
     late: Any = None,
+    once: bool = False,
 ) -> list[Any]:
-    """The cotangents of the inputs; where arrays are large, `known` gets those without a NaN."""
+    """The cotangents of the inputs; where arrays are large, `known` gets those without a NaN.
+
+    once: large arrays are let go when they have been read.
+    """
     g: list[Any] = [None] * len(tape)
     own: set[int] = set()
     last = -1
@@ -335,7 +346,7 @@ def _sweep(
         add_cotangent(g, i, ct)
         last = max(last, i)
     if known is not None:
-        known |= sweep_of_large()(tape, inputs, g, last, own, late)
+        known |= sweep_of_large()(tape, inputs, g, last, own, late, once)
         return g[:inputs]
     for k in range(last, inputs - 1, -1):
         ct = g[k]

@@ -18,10 +18,13 @@ from ..programs.tape import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, in_order
 
-__all__ = ["LATE", "State", "is_constant", "is_plain"]
+__all__ = ["LATE", "LATE_RECORD", "State", "is_constant", "is_plain"]
 
 #: From this many entries on, 1 MB, operations are put off: what that costs is little beside them.
 LATE = 1 << 17
+#: From this many on, 2 MB, recorded ones are: what that costs, a few tenths of a millisecond for
+#: each function, is little beside them.
+LATE_RECORD = 1 << 18
 
 
 #: So many operations are many.

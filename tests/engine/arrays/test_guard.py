@@ -1,5 +1,6 @@
 """Zero meets infinity, and finding a NaN cheaply."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import dualad
+from dualad.engine.arrays import guard
 from dualad.engine.arrays.guard import has_nan, ignore, quiet, restore, zero_wins_raw
 from dualad.engine.kinds.dual import make_dual
 from dualad.engine.levels.level import Level
@@ -35,6 +37,24 @@ def test_has_nan_of_any_array(a):
     with np.errstate(all="ignore"):
         assert has_nan(a) == bool(np.isnan(a).any())
         assert has_nan(a[..., ::2]) == bool(np.isnan(a[..., ::2]).any())
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_has_nan_of_few_entries(n):
+    """Infinities that cancel in a sum, and squares that overflow, are no NaN; a NaN is one."""
+    for entries in itertools.product([1e308, np.inf, -np.inf], repeat=n):
+        a = np.array(entries)
+        with np.errstate(all="ignore"):
+            assert not has_nan(a)
+            for k in range(n):
+                b = a.copy()
+                b[k] = np.nan
+                assert has_nan(b)
+
+
+def test_few_finite_entries_take_no_call_of_numpy(monkeypatch):
+    monkeypatch.setattr(guard, "vdot", None)
+    assert not has_nan(np.array([1.0, -2.0, 1e308, 1e308]))
 
 
 @pytest.mark.parametrize("view", [lambda a: a.T, lambda a: a[:, ::2].T, lambda a: a[:, :1].T])

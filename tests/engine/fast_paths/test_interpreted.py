@@ -114,8 +114,9 @@ def outcome(kind, f, *values):
 
 
 def entries(tape):
-    """What a tape holds, the pulls by name."""
-    return [part for pull, *rest in tape for part in (pull.__name__, *flat(tuple(rest)))]
+    """What a tape holds, the pulls by name; first calls have None where others leave out."""
+    held = [(pull.__name__, tuple(v for v in rest if v is not None)) for pull, *rest in tape]
+    return [part for name, values in held for part in (name, *flat(values))]
 
 
 def same(kind, f, g, *values):
