@@ -34,7 +34,7 @@ from .spent import SPENT
 from .tape import kept
 from .traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from .twins import Twins
-from .waiting import LATE
+from .waiting import LATE, LATE_RECORDS
 
 __all__ = ["WRITTEN", "add_kind", "define", "install", "operator_method", "rewire"]
 
@@ -81,6 +81,7 @@ SCOPE: dict[str, Any] = {
     "DUALS": (Dual, BatchedDual),
     "LARGE": LARGE,
     "LATE": LATE,
+    "LATE_RECORDS": LATE_RECORDS,
     "Batched": Batched,
     "BatchedDual": BatchedDual,
     "completed": completed,

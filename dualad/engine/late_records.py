@@ -32,13 +32,9 @@ from .record_state import RecordState
 from .recorded import Recorded
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT
-from .waiting import is_constant, is_plain
+from .waiting import LATE_RECORDS as LATE, is_constant, is_plain
 
 __all__ = ["LATE", "LateRecord", "record_later"]
-
-#: From this many entries on, 2 MB, recorded operations are put off: what that costs, a few tenths
-#: of a millisecond for each function, is little beside them.
-LATE = 1 << 18
 
 #: With so many arrays that it is made of a result is computed: they are not to take more memory
 #: than values of operations would.

@@ -17,10 +17,13 @@ from .joint import Leaf, Node, Pass, in_order
 from .memory import F64, large_copy
 from .tape import may_change
 
-__all__ = ["LATE", "State", "is_constant", "is_plain"]
+__all__ = ["LATE", "LATE_RECORDS", "State", "is_constant", "is_plain"]
 
 #: From this many entries on, 1 MB, operations are put off: what that costs is little beside them.
 LATE = 1 << 17
+#: And from so many, 2 MB, recorded ones: what that costs, a few tenths of a millisecond for each
+#: function, is little beside them.
+LATE_RECORDS = 1 << 18
 
 
 class State:

@@ -340,7 +340,7 @@ class Writer(Formulas):
         fixed = "".join(f"{a}, " for a in names if a not in active)
         is_kept = bool(set(self.reads(active)).difference(active, ["out"]))
         late = [
-            "if L.later is not False:",
+            f"if {first}.size >= LATE_RECORDS and L.later is not False:",
             f"    d = record_later(P, '{active}', ({owners},), ({fixed}), {is_kept})",
             "    if d is not None:",
             "        return d",
