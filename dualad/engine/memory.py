@@ -88,15 +88,13 @@ class Pool:
         n = 1
         for k in shape:
             n *= k
-        if self.returned:
-            self.sort()
-            if not self.users:
-                self.shrink(self.limit)
-        stack = self.free.get(n)
-        try:
-            memory = stack.pop() if stack else _Memory(n)
-        except IndexError:  # another thread was quicker
-            memory = _Memory(n)
+        memory = self.last_returned(n) if self.returned else None
+        if memory is None:
+            stack = self.free.get(n)
+            try:
+                memory = stack.pop() if stack else _Memory(n)
+            except IndexError:  # another thread was quicker
+                memory = _Memory(n)
         small = 8 * n * WAITING <= self.limit
         return np.asarray(_Loan(memory, shape, self.returned.append if small else self.take_back))
 
@@ -106,20 +104,45 @@ class Pool:
         if not self.users:
             self.shrink(self.limit)
 
+    def last_returned(self, n: int) -> _Memory | None:
+        """The memory for so many entries that came back last, which the caches may still hold.
+
+        None where none waits; what came after it is put where it belongs. So is all of it where
+        much waits, of which the oldest would be lost, and where nobody needs it kept.
+        """
+        returned = self.returned
+        if len(returned) > WAITING // 2 or not self.users:
+            self.sort()
+            if not self.users:
+                self.shrink(self.limit)
+            return None
+        while returned:
+            try:
+                memory = returned.pop().memory
+            except IndexError:  # another thread was quicker
+                break
+            if memory.size == n:
+                return memory
+            self.put(memory)
+        return None
+
     def put(self, memory: _Memory) -> None:
         """Put memory where the next array of its size finds it."""
-        stack = self.free.setdefault(memory.size, [])
+        stack = self.free.get(memory.size)
+        if stack is None:
+            stack = self.free.setdefault(memory.size, [])
         if len(stack) < self.kept:
             stack.append(memory)
 
     def sort(self) -> None:
-        """Put all that has come back where it belongs."""
-        while self.returned:
+        """Put all that has come back where it belongs, what came last on top."""
+        returned = self.returned
+        while returned:
             try:
-                returned = self.returned.pop()
+                memory = returned.popleft().memory
             except IndexError:  # another thread was quicker
                 return
-            self.put(returned.memory)
+            self.put(memory)
 
     def enter(self) -> _User:
         """Who has large values: while there is one, what comes back is kept."""
@@ -128,10 +151,15 @@ class Pool:
     def held(self) -> int:
         """How many bytes are free."""
         self.sort()
-        return sum(8 * n * len(stack) for n, stack in list(self.free.items()))
+        total = 0
+        for n, stack in list(self.free.items()):
+            total += n * len(stack)
+        return 8 * total
 
     def shrink(self, limit: int = 0) -> None:
         """Give memory back until so many bytes are left, that of the oldest sizes first."""
+        if self.held() <= limit:
+            return
         with self._lock:
             excess = self.held() - limit
             for n in list(self.free) if excess > 0 else ():

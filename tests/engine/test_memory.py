@@ -50,6 +50,25 @@ def test_memory_goes_to_the_next_array_of_that_size_when_the_last_view_is_gone()
     assert pool.lend((19,)).size == 19
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("others", [0, 3, 12])
+def test_memory_that_came_back_last_is_lent_first(is_open, others):
+    """It is what the caches still hold."""
+    pool = Pool()
+    user = pool.enter() if is_open else None
+    first, last = pool.lend((30,)), pool.lend((30,))
+    arrays = [pool.lend((7,)) for _ in range(others)]
+    cold, hot = place(first), place(last)
+    del first, last
+    del arrays
+    assert place(pool.lend((30,))) == hot
+    a, b = pool.lend((30,)), pool.lend((30,))
+    assert [place(a), place(b)] == [hot, cold]
+    assert pool.held() == 56 * others
+    if user is not None:
+        user.close()
+
+
 def test_the_pool_keeps_little_between_calls_and_nothing_when_asked():
     pool = Pool()
     user = pool.enter()
