@@ -259,8 +259,8 @@ def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
             if a.dtype is not F64:
                 return ufunc(*operands)
             if not a.flags.c_contiguous:
-                if 0 not in a.strides:  # an order that the result should have
-                    return ufunc(*operands)
+                if 0 not in a.strides:  # an order that the result may have
+                    return _result_beside_transpose(ufunc, operands)
                 alike = False
             if a.shape != shape:
                 alike, shape = alike and not shape, a.shape
@@ -270,6 +270,24 @@ def large_result(ufunc: Callable[..., Any], *operands: Any) -> Any:
         return ufunc(*operands, out=POOL.lend(shape))
     out = POOL.lend(np.broadcast(*operands).shape)
     return in_long_rows(ufunc, *operands, out=out)
+
+
+def _result_beside_transpose(ufunc: Callable[..., Any], operands: tuple) -> Any:
+    """A ufunc of arrays, one of which may be the transpose of a matrix in order, another in order.
+
+    That one is copied first: an array is copied from another order in a third of the time that an
+    operation on two orders takes.
+    """
+    if len(operands) == 2 and type(operands[0]) is np.ndarray is type(operands[1]):
+        a, b = operands
+        if a.ndim == 2 and a.shape == b.shape and a.dtype is F64 is b.dtype:
+            if a.flags.c_contiguous and b.flags.f_contiguous:
+                b = copied(b)
+                return ufunc(a, b, out=b)
+            if a.flags.f_contiguous and b.flags.c_contiguous:
+                a = copied(a)
+                return ufunc(a, b, out=a)
+    return ufunc(*operands)
 
 
 def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
