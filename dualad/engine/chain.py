@@ -77,16 +77,15 @@ class Chain:
         else:
             ct = unfit(ct[self.part], out[self.part])
         given = (out, *args) if self.reads is None else self.reads(out, *args, **params)
-        calls: list[tuple] = []
-        spec, before = like, None
-        for primitive, k, known, keywords in self.links:
-            if before is not None:
-                spec = before.out_spec(full, words)
+        calls, spec, last = [], like, self.links[-1]
+        for link in self.links:
+            primitive, k, known, keywords = link
             others = known(*given)
             words = {} if keywords is None else keywords(**params)
             full = (*others[:k], spec, *others[k:])
             calls.append((primitive.transposes[k], full, spec, words))
-            before = primitive
+            if link is not last:
+                spec = primitive.out_spec(full, words)
         for transpose, full, spec, words in reversed(calls[1:]):
             ct = unfit(transpose(ct, *full, **words), spec)
         transpose, full, spec, words = calls[0]

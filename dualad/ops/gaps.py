@@ -64,7 +64,7 @@ def has_ties(w: Any) -> bool:
     values = raw(w)
     if type(values) is np.ndarray and values.ndim == 1 and values.size > 1:
         gaps, size = values[1:] - values[:-1], max(abs(values[0]), abs(values[-1]))
-        return bool(np.abs(gaps).min() <= size * _rounding(values))
+        return bool(np.minimum.reduce(np.abs(gaps, gaps)) <= size * _rounding(values))
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
@@ -124,7 +124,7 @@ def _columns_with_entries(x: np.ndarray) -> np.ndarray:
     if x.dtype != np.float64:
         return np.flatnonzero(x.any(axis=0))
     bits = np.bitwise_or.reduce(x.view(np.uint64), axis=0)
-    return np.flatnonzero(bits << np.uint64(1))
+    return np.add(bits, bits, bits).nonzero()[0]  # without the sign
 
 
 def columns_of_resolvent(

@@ -8,6 +8,7 @@ is of low rank.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -95,18 +96,26 @@ def _of_few(
     """One triangle of 2 V diag(c) V^T, by the root of c, and of what few eigenvectors add."""
     out = zeros(v.shape, v.dtype)
     keep = 0.0
-    scaled = np.multiply(v, np.sqrt(np.abs(values)), out=workspace(v.shape, v.dtype))
-    falls = values < 0
-    for times, mine in ((2.0, (values != 0) & ~falls), (-2.0, falls)):
-        if mine.any():
-            part = scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
-            lapack.add_square(out, part, lower, times, keep)
-            keep = 1.0
+    for times, part in _scaled(v, values):
+        lapack.add_square(out, part, lower, times, keep)
+        keep = 1.0
     if used.size:
         few = np.ascontiguousarray(v[:, used])
         moves = columns_of_resolvent(v, w, vectors, used)
         lapack.add_product_and_transpose(out, moves, few, lower, keep)
     return with_half_diagonal(out)
+
+
+def _scaled(v: np.ndarray, c: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+    """Pairs (s, X), of whose s X X^T the sum is 2 V diag(c) V^T; columns of zeros are left out."""
+    scaled = np.multiply(v, np.sqrt(np.abs(c)), out=workspace(v.shape, v.dtype))
+    if np.minimum.reduce(c) > 0:
+        yield 2.0, scaled
+        return
+    falls = c < 0
+    for times, mine in ((2.0, (c != 0) & ~falls), (-2.0, falls)):
+        if mine.any():
+            yield times, scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
 
 
 # --- the primitives ------------------------------------------------------------------------------
