@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import workspace, zeros
+from ..engine.memory import large_product, workspace, zeros
 from ..engine.primitive import Linear, align
 from ..engine.shape import zeros_like
 from ..engine.traced import Spec
@@ -22,6 +22,7 @@ from .gaps import (
     LEAST,
     columns_of_resolvent,
     diagonal_of_product,
+    has_ties,
     resolvent,
     resolvent_in_values,
     resolvent_in_vectors,
@@ -48,11 +49,33 @@ NONE = np.empty(0, np.intp)
 
 
 def _move(t: Any, v: Any, w: Any, lower: bool) -> Any:
+    if _is_plain(t, v, w) and not has_ties(w):
+        return _move_of_one(t, v, w, lower)
     moved = hermitian_product(t, v, lower=lower)
     vectors = resolvent(v, w, moved)
     out = workspace((*vectors.shape[:-2], vectors.shape[-2] + 1, vectors.shape[-1]), vectors.dtype)
     out[..., 0, :] = diagonal_of_product(conj(v), moved)
     out[..., 1:, :] = vectors
+    return out
+
+
+def _is_plain(t: Any, v: Any, w: Any) -> bool:
+    """Whether it is one large real matrix."""
+    return (
+        type(t) is type(v) is type(w) is np.ndarray and w.ndim == 1 and w.size >= LEAST
+        and w.dtype == np.float64 and lapack.has_symmetric_products(t, v)
+    )  # fmt: skip
+
+
+def _move_of_one(t: np.ndarray, v: np.ndarray, w: np.ndarray, lower: bool) -> np.ndarray:
+    """The same for one matrix, in the memory of few: V^T dA V has both in it."""
+    moved, out = lapack.symmetric_product(t, v, lower), workspace((w.size + 1, w.size), w.dtype)
+    inner = large_product(v.T, moved)
+    out[0] = inner.diagonal()
+    gaps = np.subtract(w, w[:, None], out=moved)
+    np.einsum("ii->i", gaps)[...] = np.inf
+    np.divide(inner, gaps, out=inner)
+    np.matmul(v, inner, out=out[1:])
     return out
 
 
