@@ -33,6 +33,7 @@ __all__ = [
     "symmetric_product",
 ]
 
+every = np.logical_and.reduce
 Int = ctypes.c_int64
 ONE = ctypes.c_double(1.0)
 #: How many columns of an inverse are made at a time.
@@ -273,14 +274,19 @@ def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | No
 class LU:
     """The factors of a regular matrix, rows exchanged."""
 
-    __slots__ = ("columns", "pivots")
+    __slots__ = ("columns", "is_symmetric", "pivots")
 
-    def __init__(self, columns: np.ndarray, pivots: np.ndarray):
-        """The factors in one matrix, transposed, and which row was exchanged with which.
+    def __init__(self, a: np.ndarray):
+        """Memory for the factors of a matrix, and whether that is symmetric.
 
-        So U^T is on and below the diagonal of `columns`, L^T above it.
+        The factors are put in one matrix, transposed: U^T is on and below the diagonal of
+        `columns`, L^T above it. `pivots` says which row was exchanged with which.
         """
-        self.columns, self.pivots = columns, pivots
+        self.columns, self.pivots = copied(a.T), np.empty(a.shape[0], np.int64)
+        # It is told from the copy in less time than from the matrix beside its transpose.
+        self.is_symmetric = bool(
+            a[0, -1] == a[-1, 0] and every(np.equal(a, self.columns), axis=None)
+        )
 
     @staticmethod
     def of(a: np.ndarray) -> LU | None:
@@ -289,7 +295,7 @@ class LU:
         if routines is None:
             return None
         n, info = Int(a.shape[0]), Int(0)
-        lu = LU(copied(a.T), np.empty(a.shape[0], np.int64))
+        lu = LU(a)
         size, columns, pivots = ctypes.byref(n), _address(lu.columns), _address(lu.pivots)
         routines.getrf(size, size, columns, size, pivots, ctypes.byref(info))
         return lu if info.value == 0 else None
@@ -300,7 +306,7 @@ class LU:
         routines = _routines()
         if routines is None:
             return None
-        lu, x = LU(copied(a.T), np.empty(a.shape[0], np.int64)), np.array(b.T, order="C")
+        lu, x = LU(a), np.array(b.T, order="C")
         n, columns, info = Int(b.shape[0]), Int(b.shape[1]), Int(0)
         size = ctypes.byref(n)
         routines.gesv(
@@ -336,7 +342,9 @@ class LU:
         return x.T
 
     def is_definite(self) -> bool:
-        """Whether a symmetric matrix with these factors is so: U is D L^T with a positive D."""
+        """Whether the matrix is symmetric and positive definite: U is D L^T with a positive D."""
+        if not self.is_symmetric:
+            return False
         exchanged = np.count_nonzero(self.pivots != np.arange(1, len(self.pivots) + 1))
         return not exchanged and bool(self.columns.diagonal().min() > 0)
 

@@ -179,7 +179,7 @@ def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
     if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
     if lu is not None:
-        if len(a) >= DEFINITE and lu.is_definite() and _is_symmetric(a):
+        if len(a) >= DEFINITE and lu.is_definite():
             return inverse_of_definite(lu.columns)
         return lu.inverse() if len(a) < MANY else inverse_by_factors(lu.columns, lu.order())
     inverse = _by_cholesky(a)
