@@ -22,7 +22,7 @@ from ..engine.arrays.guard import quiet
 from ..engine.arrays.memory import large_copy
 from . import lapack
 from .lapack import LU
-from .linalg import above
+from .linalg import above, adjoint
 from .triangular import by_halves, fill, inverse_by_factors, inverse_of_definite, square_of_lower
 
 __all__ = [
@@ -50,6 +50,10 @@ every = np.logical_and.reduce
 # --- what is known -------------------------------------------------------------------------------
 
 
+def nothing() -> None:
+    """In the place of a reference to what is there no more."""
+
+
 class _Known:
     """What is known of a matrix as it was: its factors, its inverse.
 
@@ -58,7 +62,7 @@ class _Known:
     tiny beside others of its row, where the determinant may hang on it.
     """
 
-    __slots__ = ("copy", "inverse", "log_det", "lu", "place", "strides")
+    __slots__ = ("copy", "inverse", "log_det", "lu", "place", "solution", "strides")
 
     def __init__(self, a: np.ndarray):
         self.copy, self.strides, self.place = large_copy(a), a.strides, _place(a)
@@ -66,6 +70,8 @@ class _Known:
         self.inverse: np.ndarray | None = None
         #: the value that `slogdet_of` gave
         self.log_det: np.float64 | None = None
+        #: what `solution` gave last
+        self.solution: Callable[[], Any] = nothing
 
     def inverse_of(self, a: np.ndarray, is_transposed: bool = False) -> np.ndarray:
         """The inverse of a, of which it is known, or of whose transpose."""
@@ -87,8 +93,10 @@ class _Memory(threading.local):
     """Of the last matrix of a thread: who owns its memory, and what is known, if anything."""
 
     def __init__(self) -> None:
-        self.owner: Callable[[], Any] = lambda: None
+        self.owner: Callable[[], Any] = nothing
         self.known: list[_Known] = []
+        #: what was found last by substitution, and whether in a lower triangle
+        self.substituted: tuple[Callable[[], Any], bool] = nothing, True
 
 
 _memory = _Memory()
@@ -216,7 +224,9 @@ def solution(a: Any, b: Any) -> Any:
             return x
         solved = LU.solving(a, b)
         if solved is not None:
-            _record(a).lu, x = solved
+            known = _record(a)
+            known.lu, x = solved
+            known.solution = weakref.ref(x)
             return x
     return np.linalg.solve(a, b)
 
@@ -263,8 +273,15 @@ def _factors(a: np.ndarray) -> _Known | None:
 # --- systems -------------------------------------------------------------------------------------
 
 
-def solve_by(a: Any, b: Any) -> Any:
-    """np.linalg.solve(a, b) to the last few bits, with what is known of a."""
+def solve_by(a: Any, b: Any, x: Any = None, transposed: bool = False) -> Any:
+    """np.linalg.solve(a, b) to the last few bits, with what is known of a; or of its adjoint.
+
+    x: what `solution` gave for this a as it is now, if anything. Then nothing is compared.
+    """
+    found = _beside(a, b, x, transposed)
+    if found is not None:
+        return found
+    a = adjoint(a) if transposed else a
     if not (_is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
         return np.linalg.solve(a, b)
     is_double = _fits(a, b)
@@ -282,11 +299,27 @@ def solve_by(a: Any, b: Any) -> Any:
     return solution(a, b) if x is None else x
 
 
+def _beside(a: Any, b: Any, x: Any, transposed: bool) -> np.ndarray | None:
+    """The same with what x was found by; None where that is not known."""
+    if x is None or not (_is_large(a) and _fits(a, b)):
+        return None
+    for known in tuple(_memory.known):
+        if known.solution() is x and known.lu is not None:
+            return known.lu.solve(b, transposed)
+    last, is_lower = _memory.substituted
+    if last() is x:
+        return lapack.solve_triangle(a.T if transposed else a, b, is_lower is not transposed)
+    return None
+
+
 def _by_substitution(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     """The solution with a triangular matrix; None where a is not, or x is not finite."""
     for is_lower, rows in ((True, a), (False, a.T)):
         if _is_lower(rows):
-            return lapack.solve_triangle(a, b, is_lower)
+            x = lapack.solve_triangle(a, b, is_lower)
+            if x is not None:
+                _memory.substituted = weakref.ref(x), is_lower
+            return x
     return None
 
 

@@ -416,6 +416,68 @@ def test_one_factorisation_for_a_value_and_its_derivatives(monkeypatch):
     assert len(calls) == 1
 
 
+# --- systems that a rule solves again ------------------------------------------------------------
+
+SHAPES = {"full": lambda a: a, "lower": np.tril, "upper": np.triu}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_rule_solves_by_what_the_solution_was_found_by(shape, transposed, monkeypatch):
+    """Of the matrix nothing is compared, or looked at."""
+    if lapack._routines() is None:
+        pytest.skip("needs factors")
+    a, b, c = SHAPES[shape](matrix()), RNG.normal(size=(N, 1)), RNG.normal(size=(N, 2))
+    x = shared.solution(a, b)
+    monkeypatch.setattr(shared, "_recall", None)
+    monkeypatch.setattr(shared, "_by_substitution", None)
+    found = shared.solve_by(a, c, x, transposed)
+    np.testing.assert_allclose(found, exactly(a.T if transposed else a, c), rtol=1e-9, atol=1e-12)
+
+
+def test_a_gradient_compares_no_matrix(monkeypatch):
+    a, b = matrix(), RNG.normal(size=(N, 1))
+    compared = []
+    monkeypatch.setattr(shared._Known, "is_of", lambda self, a: compared.append(a) or False)
+    w = np.linalg.solve(a.T, np.ones((N, 1)))
+    found = dualad.grad(lambda a: np.sum(np.linalg.solve(a, b)))(a)
+    np.testing.assert_allclose(found, -w @ np.linalg.solve(a, b).T, rtol=1e-9, atol=1e-12)
+    assert not compared or lapack._routines() is None
+
+
+@pytest.mark.parametrize("first", SHAPES)
+@pytest.mark.parametrize("last", SHAPES)
+def test_the_solutions_of_several_systems_are_told_apart(first, last):
+    a, c = SHAPES[first](matrix()), SHAPES[last](matrix())
+    y, z = RNG.normal(size=(2, N, 1))
+    solve = np.linalg.solve
+
+    def f(a, c):
+        x = solve(a, y)
+        return np.sum(x * z) + np.sum(solve(c, x)) + np.sum(solve(a, z))
+
+    x, one = solve(a, y), np.ones((N, 1))
+    back = solve(c.T, one)
+    u, v = solve(a.T, z + back), solve(a.T, one)
+    expected = -u @ x.T - v @ solve(a, z).T, -back @ solve(c, x).T
+    for found, right in zip(dualad.grad(f, (0, 1))(a, c), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-8, atol=1e-9)
+
+
+def test_a_solution_that_is_gone_is_not_taken_for_another():
+    """Arrays come to where others were."""
+    b = RNG.normal(size=(N, 1))
+    for _ in range(20):
+        a = matrix()
+        x = shared.solution(a, b)
+        found = shared.solve_by(a, b, x, True)
+        np.testing.assert_allclose(found, np.linalg.solve(a.T, b), rtol=1e-9, atol=1e-12)
+        other = matrix()
+        found = shared.solve_by(other, b, np.array(x), False)
+        np.testing.assert_allclose(found, np.linalg.solve(other, b), rtol=1e-9, atol=1e-12)
+        del x
+
+
 # --- derivatives ---------------------------------------------------------------------------------
 
 
