@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+EPSILON = float(np.finfo(np.float64).eps)
+
+
 # --- ties ----------------------------------------------------------------------------------------
 
 
@@ -38,7 +41,7 @@ def _tolerance(w: Any) -> Any:
 
 def _rounding(w: Any) -> float:
     """The ratio to the largest modulus that counts as rounding."""
-    return float(4 * w.shape[-1] * np.finfo(w.dtype).eps)
+    return 4 * w.shape[-1] * (EPSILON if w.dtype == np.float64 else float(np.finfo(w.dtype).eps))
 
 
 def ties(w: Any) -> Any:

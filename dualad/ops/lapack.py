@@ -133,25 +133,21 @@ def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     n, triangle = a.shape[0], b"L" if lower else b"U"
     columns, vectors = copied(a.T), workspace(a.shape, np.float64)
-    w, off, tau, whole = np.empty(n), np.zeros(n), np.empty(n), np.empty(3 + 5 * n, np.int64)
-    work, info = workspace((1 + 4 * n + n * n,), np.float64), Int(0)
-    size, failed = ctypes.byref(Int(n)), ctypes.byref(info)
-    room, length = _address(work), ctypes.byref(Int(work.size))
-    routines.sytrd(
-        triangle, size, _address(columns), size, _address(w), _address(off), _address(tau),
-        room, length, failed, 1,
-    )  # fmt: skip
+    work, rest, info = workspace((1 + 4 * n + n * n,), np.float64), np.empty(3 + 7 * n), Int(0)
+    w, off = np.empty(n), rest[: n - 1]
+    size, length, failed = ctypes.byref(Int(n)), ctypes.byref(Int(work.size)), ctypes.byref(info)
+    given, found, room, values = map(_address, (columns, vectors, work, w))
+    below = _address(rest)
+    scales, whole, most = below + 8 * n, below + 16 * n, ctypes.byref(Int(3 + 5 * n))
+    routines.sytrd(triangle, size, given, size, values, below, scales, room, length, failed, 1)
     if not UNSCALED[0] < np.vdot(w, w) + 2 * np.vdot(off, off) < UNSCALED[1]:
         return None
-    routines.stedc(
-        b"I", size, _address(w), _address(off), _address(vectors), size, room, length,
-        _address(whole), ctypes.byref(Int(whole.size)), failed, 1,
-    )  # fmt: skip
+    routines.stedc(b"I", size, values, below, found, size, room, length, whole, most, failed, 1)
     if info.value:
         return None
     routines.ormtr(
-        b"L", triangle, b"N", size, size, _address(columns), size, _address(tau),
-        _address(vectors), size, room, length, failed, 1, 1, 1,
+        b"L", triangle, b"N", size, size, given, size, scales, found, size, room, length, failed,
+        1, 1, 1,
     )  # fmt: skip
     return w, copied(vectors.T)
 
