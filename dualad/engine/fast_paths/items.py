@@ -16,7 +16,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..arrays.memory import has_own_memory
+from ..arrays.memory import LARGE, has_own_memory, zeros as lent_zeros
 from ..kinds.batched import Batched, batched
 from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual, make_dual
@@ -310,7 +310,10 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
     if type(ct) is ndarray and ct.dtype is F64:
         into = g[i]
         if into is None:
-            into = g[i] = np.zeros(shape)
+            if len(shape) == 2 and shape[0] * shape[1] >= LARGE:
+                into = g[i] = lent_zeros(shape, F64)
+            else:
+                into = g[i] = np.zeros(shape)
             into[key] = ct
             own.add(i)
             return
