@@ -149,7 +149,8 @@ def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
         b"L", triangle, b"N", size, size, given, size, scales, found, size, room, length, failed,
         1, 1, 1,
     )  # fmt: skip
-    return w, copied(vectors.T)
+    columns[...] = vectors.T
+    return w, columns
 
 
 # --- products ----------------------------------------------------------------------------------
