@@ -78,13 +78,26 @@ def install(read: Any, write: Any) -> None:
         if type(value) is not ndarray:
             return read(self, key)
         if kind is int or kind is slice:
-            out, t = value[key], self.tangent[:, key]
-        elif is_sliced(key) or is_integer(key):
-            out, t = value[key], self.tangent[(FULL, *key)]
-        else:
+            level = self.level
+            if level.closed:
+                level.new(BatchedDual)
+            d = BatchedDual()
+            d.level, d.primal, d.tangent = level, value[key], self.tangent[:, key]
+            if type(d.primal) is float64:
+                return d
+            d._base = (self, None, (key,))  # as `link_part`, which would be a call more
+            views = getattr(self, "_views", None)
+            if views is None:
+                self._views = [ref(d)]
+            else:
+                views.append(ref(d))
+                if len(views) & 63 == 0:
+                    prune(self)
+            return d
+        if not (is_sliced(key) or is_integer(key)):
             return read(self, key)
-        d = make_batched_dual(self.level, out, t)
-        return d if type(out) is float64 else link_part(self, d, as_index(key))
+        d = make_batched_dual(self.level, value[key], self.tangent[(FULL, *key)])
+        return d if type(d.primal) is float64 else link_part(self, d, as_index(key))
 
     def batched_get(self: Any, key: Any) -> Any:
         value = self.primal
