@@ -64,7 +64,7 @@ def inverse_gaps(w: Any, in_order: bool = False) -> Any:
 
 def has_ties(w: Any) -> bool:
     """Whether two neighbours of sorted values are equal within rounding."""
-    values = raw(w)
+    values = w if type(w) is np.ndarray else raw(w)
     if type(values) is np.ndarray and values.ndim == 1 and values.size > 1:
         gaps, size = values[1:] - values[:-1], max(abs(values[0]), abs(values[-1]))
         return bool(np.minimum.reduce(np.abs(gaps, gaps)) <= size * _rounding(values))

@@ -174,9 +174,10 @@ def add_outer(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
 
 def has_symmetric_products(*matrices: np.ndarray) -> bool:
     """Whether the following take these matrices."""
-    return _routines() is not None and all(
-        x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous and x.size for x in matrices
-    )
+    for x in matrices:
+        if x.ndim != 2 or x.dtype != F64 or not x.flags.c_contiguous or not x.size:
+            return False
+    return _routines() is not None
 
 
 def symmetric_product(t: np.ndarray, x: np.ndarray, lower: bool) -> np.ndarray:
