@@ -338,3 +338,14 @@ def test_arrays_of_middle_size_are_not_given_back_between_calls():
     """Their pages would be faulted in again at each call: some 300 of them here."""
     run = subprocess.run([sys.executable, "-c", MIDDLE_SIZED], capture_output=True, text=True)
     assert int(run.stdout) < 20 * 30, run.stderr
+
+
+@pytest.mark.parametrize("turn", [lambda a, b: (a, b.T), lambda a, b: (a.T, b)])
+def test_a_result_beside_a_transpose_is_in_lent_memory(turn):
+    entries = np.arange(40_000.0)
+    a, b = entries.reshape(200, 200), entries[::-1].reshape(200, 200).copy()
+    first, last = turn(a, b)
+    got = large_result(np.subtract, first, last)
+    assert np.array_equal(got, first - last)
+    assert got.base is not None and has_own_memory(got)
+    assert np.array_equal(np.ravel(a), entries) and np.array_equal(np.ravel(b), entries[::-1])
