@@ -157,7 +157,7 @@ def test_a_large_matrix_moves_by_three_products(monkeypatch):
 
 
 def test_ties_are_not_moved_by_three_products():
-    """Of the identity all directions are eigenvectors; the sum of the values moves as the trace."""
+    """All are eigenvectors of the identity; the sum of the values moves as the trace."""
     n = 60
     t = RNG.normal(size=(n, n))
     t = t + t.T
