@@ -233,7 +233,10 @@ SAMPLES |= {
         Sample(STACK[0], real(2, 3, 2)),
         Sample(STACK[:, None], real(4, 3, 1)),
     ],
-    "solve_again": [Sample(STACK[0], real(3, 2)), Sample(STACK, real(3, 1))],
+    "solve_again": [
+        Sample(STACK[0], real(3, 2), np.zeros((3, 2)), transposed=False),
+        Sample(STACK, real(3, 1), np.zeros(()), transposed=True),
+    ],
     "gram": [Sample(real(2, 3)), Sample(real(3, 1))],
     "trace_of_product": [Sample(real(3, 3), real(3, 3)), Sample(STACK, real(2, 3, 3))],
     "diagonal_of_product": [Sample(real(3, 2), real(3, 2)), Sample(STACK, real(2, 3, 3))],

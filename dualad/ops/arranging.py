@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .getitem import scatter
+from .getitem import getitem, scatter
 from .joining import np_concatenate
+from .keys import FULL
 from .registry import function
 from .structure import axes_of, axis_of
 from .views import np_broadcast_to, np_copy, np_moveaxis, np_ravel, np_reshape, np_swapaxes
@@ -90,7 +91,8 @@ def np_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     moved = a if (i, j) == (a.ndim - 2, a.ndim - 1) else np_moveaxis(a, (i, j), (-2, -1))
     down, right = max(-offset, 0), max(offset, 0)
     at = np.arange(max(0, min(a.shape[i] - down, a.shape[j] - right)))
-    return moved[(..., at + down, at + right)]
+    ends = (at + down if down else at, at + right if right else at)
+    return getitem(moved, index=(FULL,) * (a.ndim - 2) + ends)
 
 
 @function(np.diag)

@@ -177,6 +177,8 @@ _eigh_given = Composite(
 
 def _smooth_eigh(a: Any, lower: bool) -> tuple:
     """The decomposition, with eigenvectors that move smoothly where the direction is known."""
+    if direction(a) is None:
+        return eigh(a, lower=lower)
     w, v = eigh(constant(a), lower=lower)
     moves = direction_at_ties(a, w)
     if moves is not None:

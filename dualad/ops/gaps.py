@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+EPSILON = float(np.finfo(np.float64).eps)
+
+
 # --- ties ----------------------------------------------------------------------------------------
 
 
@@ -38,7 +41,7 @@ def _tolerance(w: Any) -> Any:
 
 def _rounding(w: Any) -> float:
     """The ratio to the largest modulus that counts as rounding."""
-    return float(4 * w.shape[-1] * np.finfo(w.dtype).eps)
+    return 4 * w.shape[-1] * (EPSILON if w.dtype == np.float64 else float(np.finfo(w.dtype).eps))
 
 
 def ties(w: Any) -> Any:
@@ -61,10 +64,10 @@ def inverse_gaps(w: Any, in_order: bool = False) -> Any:
 
 def has_ties(w: Any) -> bool:
     """Whether two neighbours of sorted values are equal within rounding."""
-    values = raw(w)
+    values = w if type(w) is np.ndarray else raw(w)
     if type(values) is np.ndarray and values.ndim == 1 and values.size > 1:
         gaps, size = values[1:] - values[:-1], max(abs(values[0]), abs(values[-1]))
-        return bool(np.abs(gaps).min() <= size * _rounding(values))
+        return bool(np.minimum.reduce(np.abs(gaps, gaps)) <= size * _rounding(values))
     return bool(np.any(np.abs(np.diff(values)) <= _tolerance(values)))
 
 
@@ -124,7 +127,7 @@ def _columns_with_entries(x: np.ndarray) -> np.ndarray:
     if x.dtype != np.float64:
         return np.flatnonzero(x.any(axis=0))
     bits = np.bitwise_or.reduce(x.view(np.uint64), axis=0)
-    return np.flatnonzero(bits << np.uint64(1))
+    return np.add(bits, bits, bits).nonzero()[0]  # without the sign
 
 
 def columns_of_resolvent(

@@ -38,43 +38,36 @@ class Step(Protocol):
     def apply(self, m: np.ndarray) -> None:
         """Change the matrix, or each of a stack."""
 
-    def transposed(self) -> Step:
-        """The transposed change."""
+    def apply_transposed(self, m: np.ndarray) -> None:
+        """Change it by the transpose."""
 
 
 class Fold:
     """The lower triangle of B + B^H, with half of its diagonal, in the place of B."""
 
+    __slots__ = ("block",)
+
     def __init__(self, block: Block):
         self.block = block
 
     def apply(self, m: np.ndarray) -> None:
-        b = m[..., *self.block]
-        b += _adjoint(b).copy()
-        _halve(b)
+        _fold(m[..., *self.block])
 
-    def transposed(self) -> Step:
-        return Mirror(self.block)
+    def apply_transposed(self, m: np.ndarray) -> None:
+        _mirror(m[..., *self.block])
 
 
-class Mirror:
+class Mirror(Fold):
     """The Hermitian matrix of which B holds the lower triangle, in the place of B."""
 
-    def __init__(self, block: Block):
-        self.block = block
-
-    def apply(self, m: np.ndarray) -> None:
-        b = m[..., *self.block]
-        np.copyto(b, _adjoint(b), where=above(b.shape[-1]))
-        if b.dtype.kind == "c":
-            np.einsum("...ii->...i", b).imag = 0
-
-    def transposed(self) -> Step:
-        return Fold(self.block)
+    __slots__ = ()
+    apply, apply_transposed = Fold.apply_transposed, Fold.apply
 
 
 class Halve:
     """The lower triangle of B with half of its diagonal: its own transpose."""
+
+    __slots__ = ("block",)
 
     def __init__(self, block: Block):
         self.block = block
@@ -82,8 +75,18 @@ class Halve:
     def apply(self, m: np.ndarray) -> None:
         _halve(m[..., *self.block])
 
-    def transposed(self) -> Step:
-        return self
+    apply_transposed = apply
+
+
+def _fold(b: np.ndarray) -> None:
+    b += _adjoint(b).copy()
+    _halve(b)
+
+
+def _mirror(b: np.ndarray) -> None:
+    np.copyto(b, _adjoint(b), where=above(b.shape[-1]))
+    if b.dtype.kind == "c":
+        np.einsum("...ii->...i", b).imag = 0
 
 
 def _halve(b: np.ndarray) -> None:
@@ -96,24 +99,38 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
     return x.conj() if x.dtype.kind == "c" else x
 
 
+def _adjoint_of(x: np.ndarray | None) -> np.ndarray | None:
+    return None if x is None else _adjoint(x)
+
+
 class Times:
     """L B R in the place of B, where a factor of None is left out."""
+
+    __slots__ = ("block", "left", "right")
 
     def __init__(self, block: Block, left: np.ndarray | None, right: np.ndarray | None):
         self.block, self.left, self.right = block, left, right
 
     def apply(self, m: np.ndarray) -> None:
-        b = m[..., *self.block]
-        x = b if self.left is None else self.left @ b
-        b[...] = x if self.right is None else x @ self.right
+        _multiply(m[..., *self.block], self.left, self.right)
 
-    def transposed(self) -> Step:
-        left, right = (None if x is None else _adjoint(x) for x in (self.left, self.right))
-        return Times(self.block, left, right)
+    def apply_transposed(self, m: np.ndarray) -> None:
+        _multiply(m[..., *self.block], _adjoint_of(self.left), _adjoint_of(self.right))
+
+
+def _multiply(b: np.ndarray, left: np.ndarray | None, right: np.ndarray | None) -> None:
+    if right is None:
+        b[...] = left @ b
+    elif left is None:
+        b[...] = b @ right
+    else:
+        np.matmul(left @ b, right, out=b)
 
 
 class Subtract:
     """B - L C^H R in the place of B, where C is another block."""
+
+    __slots__ = ("block", "left", "other", "right")
 
     def __init__(
         self, block: Block, other: Block, left: np.ndarray | None, right: np.ndarray | None
@@ -121,13 +138,18 @@ class Subtract:
         self.block, self.other, self.left, self.right = block, other, left, right
 
     def apply(self, m: np.ndarray) -> None:
-        x = _adjoint(m[..., *self.other])
-        x = x if self.left is None else self.left @ x
-        b = m[..., *self.block]
-        b -= x if self.right is None else x @ self.right
+        _subtract(m[..., *self.block], m[..., *self.other], self.left, self.right)
 
-    def transposed(self) -> Step:
-        return Subtract(self.other, self.block, self.right, self.left)
+    def apply_transposed(self, m: np.ndarray) -> None:
+        _subtract(m[..., *self.other], m[..., *self.block], self.right, self.left)
+
+
+def _subtract(
+    b: np.ndarray, c: np.ndarray, left: np.ndarray | None, right: np.ndarray | None
+) -> None:
+    x = _adjoint(c)
+    x = x if left is None else left @ x
+    b -= x if right is None else x @ right
 
 
 def run(steps: Sequence[Step], x: Any) -> np.ndarray:
@@ -140,4 +162,7 @@ def run(steps: Sequence[Step], x: Any) -> np.ndarray:
 
 def run_transposed(steps: Sequence[Step], x: Any) -> np.ndarray:
     """The transpose of `run`."""
-    return run([step.transposed() for step in reversed(steps)], x)
+    out = copied(x)
+    for step in reversed(steps):
+        step.apply_transposed(out)
+    return out

@@ -33,6 +33,7 @@ __all__ = [
     "symmetric_product",
 ]
 
+every = np.logical_and.reduce
 Int = ctypes.c_int64
 ONE = ctypes.c_double(1.0)
 #: How many columns of an inverse are made at a time.
@@ -132,27 +133,24 @@ def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     n, triangle = a.shape[0], b"L" if lower else b"U"
     columns, vectors = copied(a.T), workspace(a.shape, np.float64)
-    w, off, tau, whole = np.empty(n), np.zeros(n), np.empty(n), np.empty(3 + 5 * n, np.int64)
-    work, info = workspace((1 + 4 * n + n * n,), np.float64), Int(0)
-    size, failed = ctypes.byref(Int(n)), ctypes.byref(info)
-    room, length = _address(work), ctypes.byref(Int(work.size))
-    routines.sytrd(
-        triangle, size, _address(columns), size, _address(w), _address(off), _address(tau),
-        room, length, failed, 1,
-    )  # fmt: skip
+    work, rest, info = workspace((1 + 4 * n + n * n,), np.float64), np.empty(3 + 7 * n), Int(0)
+    w, off = np.empty(n), rest[: n - 1]
+    size, length, failed = ctypes.byref(Int(n)), ctypes.byref(Int(work.size)), ctypes.byref(info)
+    given, found, room, values = map(_address, (columns, vectors, work, w))
+    below = _address(rest)
+    scales, whole, most = below + 8 * n, below + 16 * n, ctypes.byref(Int(3 + 5 * n))
+    routines.sytrd(triangle, size, given, size, values, below, scales, room, length, failed, 1)
     if not UNSCALED[0] < np.vdot(w, w) + 2 * np.vdot(off, off) < UNSCALED[1]:
         return None
-    routines.stedc(
-        b"I", size, _address(w), _address(off), _address(vectors), size, room, length,
-        _address(whole), ctypes.byref(Int(whole.size)), failed, 1,
-    )  # fmt: skip
+    routines.stedc(b"I", size, values, below, found, size, room, length, whole, most, failed, 1)
     if info.value:
         return None
     routines.ormtr(
-        b"L", triangle, b"N", size, size, _address(columns), size, _address(tau),
-        _address(vectors), size, room, length, failed, 1, 1, 1,
+        b"L", triangle, b"N", size, size, given, size, scales, found, size, room, length, failed,
+        1, 1, 1,
     )  # fmt: skip
-    return w, copied(vectors.T)
+    columns[...] = vectors.T
+    return w, columns
 
 
 # --- products ----------------------------------------------------------------------------------
@@ -176,9 +174,10 @@ def add_outer(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
 
 def has_symmetric_products(*matrices: np.ndarray) -> bool:
     """Whether the following take these matrices."""
-    return _routines() is not None and all(
-        x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous and x.size for x in matrices
-    )
+    for x in matrices:
+        if x.ndim != 2 or x.dtype != F64 or not x.flags.c_contiguous or not x.size:
+            return False
+    return _routines() is not None
 
 
 def symmetric_product(t: np.ndarray, x: np.ndarray, lower: bool) -> np.ndarray:
@@ -273,14 +272,19 @@ def solve_triangle(a: np.ndarray, b: np.ndarray, lower: bool) -> np.ndarray | No
 class LU:
     """The factors of a regular matrix, rows exchanged."""
 
-    __slots__ = ("columns", "pivots")
+    __slots__ = ("columns", "is_symmetric", "pivots")
 
-    def __init__(self, columns: np.ndarray, pivots: np.ndarray):
-        """The factors in one matrix, transposed, and which row was exchanged with which.
+    def __init__(self, a: np.ndarray):
+        """Memory for the factors of a matrix, and whether that is symmetric.
 
-        So U^T is on and below the diagonal of `columns`, L^T above it.
+        The factors are put in one matrix, transposed: U^T is on and below the diagonal of
+        `columns`, L^T above it. `pivots` says which row was exchanged with which.
         """
-        self.columns, self.pivots = columns, pivots
+        self.columns, self.pivots = copied(a.T), np.empty(a.shape[0], np.int64)
+        # It is told from the copy in less time than from the matrix beside its transpose.
+        self.is_symmetric = bool(
+            a[0, -1] == a[-1, 0] and every(np.equal(a, self.columns), axis=None)
+        )
 
     @staticmethod
     def of(a: np.ndarray) -> LU | None:
@@ -289,7 +293,7 @@ class LU:
         if routines is None:
             return None
         n, info = Int(a.shape[0]), Int(0)
-        lu = LU(copied(a.T), np.empty(a.shape[0], np.int64))
+        lu = LU(a)
         size, columns, pivots = ctypes.byref(n), _address(lu.columns), _address(lu.pivots)
         routines.getrf(size, size, columns, size, pivots, ctypes.byref(info))
         return lu if info.value == 0 else None
@@ -300,7 +304,7 @@ class LU:
         routines = _routines()
         if routines is None:
             return None
-        lu, x = LU(copied(a.T), np.empty(a.shape[0], np.int64)), np.array(b.T, order="C")
+        lu, x = LU(a), np.array(b.T, order="C")
         n, columns, info = Int(b.shape[0]), Int(b.shape[1]), Int(0)
         size = ctypes.byref(n)
         routines.gesv(
@@ -336,7 +340,9 @@ class LU:
         return x.T
 
     def is_definite(self) -> bool:
-        """Whether a symmetric matrix with these factors is so: U is D L^T with a positive D."""
+        """Whether the matrix is symmetric and positive definite: U is D L^T with a positive D."""
+        if not self.is_symmetric:
+            return False
         exchanged = np.count_nonzero(self.pivots != np.arange(1, len(self.pivots) + 1))
         return not exchanged and bool(self.columns.diagonal().min() > 0)
 

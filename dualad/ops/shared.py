@@ -11,18 +11,16 @@ it is solved by factorisation as ever.
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..engine.arrays.guard import quiet
-from ..engine.arrays.memory import large_copy
 from . import lapack
+from .known import MEMORY, Known, is_large, recall, record_of
 from .lapack import LU
-from .linalg import above
+from .linalg import above, adjoint
 from .triangular import by_halves, fill, inverse_by_factors, inverse_of_definite, square_of_lower
 
 __all__ = [
@@ -37,8 +35,6 @@ __all__ = [
     "solve_by",
 ]
 
-#: From this many rows on it pays to look for what is known of a matrix.
-LEAST = 64
 #: From this many rows on an inverse by products of blocks takes less time than LAPACK's.
 MANY = 192
 #: From this many rows on that of a positive definite matrix takes less time by a root of it.
@@ -47,110 +43,36 @@ DEFINITE = 96
 every = np.logical_and.reduce
 
 
-# --- what is known -------------------------------------------------------------------------------
-
-
-class _Known:
-    """What is known of a matrix as it was: its factors, its inverse.
-
-    As it was is a copy, which no write to the matrix reaches, and where that lies. A product with
-    a vector would cost less to keep and to compare, but hides what is changed in an entry that is
-    tiny beside others of its row, where the determinant may hang on it.
-    """
-
-    __slots__ = ("copy", "inverse", "log_det", "lu", "place", "strides")
-
-    def __init__(self, a: np.ndarray):
-        self.copy, self.strides, self.place = large_copy(a), a.strides, _place(a)
-        self.lu: LU | None = None
-        self.inverse: np.ndarray | None = None
-        #: the value that `slogdet_of` gave
-        self.log_det: np.float64 | None = None
-
-    def inverse_of(self, a: np.ndarray, is_transposed: bool = False) -> np.ndarray:
-        """The inverse of a, of which it is known, or of whose transpose."""
-        if self.inverse is None:
-            self.inverse = _inverse(a.T if is_transposed else a, self.lu)
-            self.inverse.flags.writeable = False
-        return self.inverse.T if is_transposed else self.inverse
-
-    def is_of(self, a: np.ndarray) -> bool:
-        """Whether it is known of a, where the memory is the same."""
-        return a.strides == self.strides and bool(every(np.equal(a, self.copy), axis=None))
-
-
-def _place(a: np.ndarray) -> tuple:
-    return a.__array_interface__["data"], a.shape, a.dtype
-
-
-class _Memory(threading.local):
-    """Of the last matrix of a thread: who owns its memory, and what is known, if anything."""
-
-    def __init__(self) -> None:
-        self.owner: Callable[[], Any] = lambda: None
-        self.known: list[_Known] = []
-
-
-_memory = _Memory()
-
-
-def _owner(a: np.ndarray) -> np.ndarray:
-    return a.base if isinstance(a.base, np.ndarray) else a
-
-
-def _is_large(a: Any) -> bool:
-    """Whether a is one plain real square matrix of which more is worth to be remembered."""
-    return (
-        type(a) is np.ndarray and a.ndim == 2 and a.shape[0] == a.shape[1] >= LEAST
-        and a.dtype.char in "fd" and type(_owner(a)) is np.ndarray
-    )  # fmt: skip
-
-
-def _record(a: np.ndarray) -> _Known:
-    """What is known of this matrix from now on; one that holds a NaN is never like it."""
-    found, is_transposed = _recall(a)
-    if found is not None and not is_transposed:
-        return found
-    record = _Known(a)
-    known = [record]
-    _memory.owner, _memory.known = weakref.ref(_owner(a), lambda _: known.clear()), known
-    return record
+# --- inverses ------------------------------------------------------------------------------------
 
 
 def _remember(a: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Keep the inverse of a matrix, which nobody may write to from now on."""
     inverse.flags.writeable = False
-    _record(a).inverse = inverse
+    record_of(a).inverse = inverse
     return inverse
-
-
-def _recall(a: np.ndarray) -> tuple[_Known | None, bool]:
-    """What is known of a or of its transpose, and of which."""
-    if _memory.owner() is _owner(a) and _memory.known:
-        (known,) = _memory.known
-        if known.place == _place(a):
-            if known.is_of(a):
-                return known, False
-            if known.is_of(a.T):
-                return known, True
-    return None, False
 
 
 def inverse_known(a: np.ndarray) -> np.ndarray | None:
     """The inverse of a, if that of it or of its transpose is known."""
-    if not _is_large(a) or all(k.inverse is None for k in tuple(_memory.known)):
+    if not is_large(a) or all(k.inverse is None for k in tuple(MEMORY.known)):
         return None
-    known, is_transposed = _recall(a)
+    known, is_transposed = recall(a)
     inverse = None if known is None else known.inverse
     return inverse.T if is_transposed and inverse is not None else inverse
 
 
-# --- inverses ------------------------------------------------------------------------------------
+def _inverse_by(known: Known, a: np.ndarray, is_transposed: bool = False) -> np.ndarray:
+    """The inverse of a, of which something is known, or of whose transpose."""
+    if known.inverse is None:
+        known.inverse = _inverse(a.T if is_transposed else a, known.lu)
+        known.inverse.flags.writeable = False
+    return known.inverse.T if is_transposed else known.inverse
 
 
 def inverse_of_lower(x: np.ndarray) -> np.ndarray:
     """The inverse of each lower triangular matrix, which has zeros above its diagonal."""
-    if not _is_large(x):
+    if not is_large(x):
         return by_halves(x)
     inverse = inverse_known(x)
     return _remember(x, by_halves(x)) if inverse is None else inverse
@@ -158,10 +80,12 @@ def inverse_of_lower(x: np.ndarray) -> np.ndarray:
 
 def inverse_of(a: Any) -> Any:
     """The inverse of a, as accurate as that of np.linalg.inv, and remembered."""
-    if not _is_large(a):
+    if not is_large(a):
         return np.linalg.inv(a)
-    known, is_transposed = _recall(a)
-    return _record(a).inverse_of(a) if known is None else known.inverse_of(a, is_transposed)
+    known, is_transposed = recall(a)
+    if known is None:
+        return _inverse_by(record_of(a), a)
+    return _inverse_by(known, a, is_transposed)
 
 
 def inverse_beside(log_det: Any, a: np.ndarray) -> np.ndarray | None:
@@ -169,9 +93,9 @@ def inverse_beside(log_det: Any, a: np.ndarray) -> np.ndarray | None:
 
     That value belongs to a as it was then, which is what a rule is given: nothing is compared.
     """
-    for known in tuple(_memory.known):
+    for known in tuple(MEMORY.known):
         if known.log_det is log_det is not None:
-            return known.inverse_of(a)
+            return _inverse_by(known, a)
     return None
 
 
@@ -179,7 +103,7 @@ def _inverse(a: np.ndarray, lu: LU | None) -> np.ndarray:
     if lu is None and a.dtype == np.float64:
         lu = LU.of(a)
     if lu is not None:
-        if len(a) >= DEFINITE and lu.is_definite() and _is_symmetric(a):
+        if len(a) >= DEFINITE and lu.is_definite():
             return inverse_of_definite(lu.columns)
         return lu.inverse() if len(a) < MANY else inverse_by_factors(lu.columns, lu.order())
     inverse = _by_cholesky(a)
@@ -210,32 +134,34 @@ def _by_cholesky(a: np.ndarray) -> np.ndarray | None:
 
 def solution(a: Any, b: Any) -> Any:
     """np.linalg.solve(a, b), of which the factors are remembered."""
-    if _is_large(a) and _fits(a, b):
+    if is_large(a) and _fits(a, b):
         x = _by_substitution(a, b)
         if x is not None:
             return x
         solved = LU.solving(a, b)
         if solved is not None:
-            _record(a).lu, x = solved
+            known = record_of(a)
+            known.lu, x = solved
+            known.solution = weakref.ref(x)
             return x
     return np.linalg.solve(a, b)
 
 
 def cholesky_of(a: Any) -> Any:
     """np.linalg.cholesky(a), in two thirds of the time."""
-    factor = lapack.cholesky(a) if _is_large(a) and a.dtype == np.float64 else None
+    factor = lapack.cholesky(a) if is_large(a) and a.dtype == np.float64 else None
     return np.linalg.cholesky(a) if factor is None else factor
 
 
 def eigh_of(a: Any, lower: bool) -> tuple:
     """np.linalg.eigh(a), in nine tenths of the time."""
-    found = lapack.eigh(a, lower) if _is_large(a) and a.dtype == np.float64 else None
+    found = lapack.eigh(a, lower) if is_large(a) and a.dtype == np.float64 else None
     return tuple(np.linalg.eigh(a, "L" if lower else "U")) if found is None else found
 
 
 def slogdet_of(a: Any) -> tuple:
     """np.linalg.slogdet(a), of which the factors are remembered."""
-    record = _factors(a) if _is_large(a) else None
+    record = _factors(a) if is_large(a) else None
     if record is None or record.lu is None:
         return tuple(np.linalg.slogdet(a))
     sign, record.log_det = record.lu.slogdet()
@@ -250,11 +176,11 @@ def _fits(a: np.ndarray, b: Any) -> bool:
     )  # fmt: skip
 
 
-def _factors(a: np.ndarray) -> _Known | None:
+def _factors(a: np.ndarray) -> Known | None:
     """What is known of a, its factors among it where it has some."""
     if a.dtype != np.float64:
         return None
-    record = _record(a)
+    record = record_of(a)
     if record.lu is None:
         record.lu = LU.of(a)
     return record
@@ -263,16 +189,23 @@ def _factors(a: np.ndarray) -> _Known | None:
 # --- systems -------------------------------------------------------------------------------------
 
 
-def solve_by(a: Any, b: Any) -> Any:
-    """np.linalg.solve(a, b) to the last few bits, with what is known of a."""
-    if not (_is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
+def solve_by(a: Any, b: Any, x: Any = None, transposed: bool = False) -> Any:
+    """np.linalg.solve(a, b) to the last few bits, with what is known of a; or of its adjoint.
+
+    x: what `solution` gave for this a as it is now, if anything. Then nothing is compared.
+    """
+    found = _beside(a, b, x, transposed)
+    if found is not None:
+        return found
+    a = adjoint(a) if transposed else a
+    if not (is_large(a) and type(b) is np.ndarray and b.ndim == 2 and b.dtype == a.dtype):
         return np.linalg.solve(a, b)
     is_double = _fits(a, b)
     if is_double:
         x = _by_substitution(a, b)
         if x is not None:
             return x
-        known, is_transposed = _recall(a)
+        known, is_transposed = recall(a)
         if known is not None and known.lu is not None:
             return known.lu.solve(b, is_transposed)
     with quiet():
@@ -282,11 +215,27 @@ def solve_by(a: Any, b: Any) -> Any:
     return solution(a, b) if x is None else x
 
 
+def _beside(a: Any, b: Any, x: Any, transposed: bool) -> np.ndarray | None:
+    """The same with what x was found by; None where that is not known."""
+    if x is None or not (is_large(a) and _fits(a, b)):
+        return None
+    for known in tuple(MEMORY.known):
+        if known.solution() is x and known.lu is not None:
+            return known.lu.solve(b, transposed)
+    last, is_lower = MEMORY.substituted
+    if last() is x:
+        return lapack.solve_triangle(a.T if transposed else a, b, is_lower is not transposed)
+    return None
+
+
 def _by_substitution(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     """The solution with a triangular matrix; None where a is not, or x is not finite."""
     for is_lower, rows in ((True, a), (False, a.T)):
         if _is_lower(rows):
-            return lapack.solve_triangle(a, b, is_lower)
+            x = lapack.solve_triangle(a, b, is_lower)
+            if x is not None:
+                MEMORY.substituted = weakref.ref(x), is_lower
+            return x
     return None
 
 

@@ -16,6 +16,7 @@ from ..engine.levels.traced import Spec, raw
 from ..engine.primitives.chain import Chain, Link
 from ..engine.primitives.primitive import Composite, Linear, align
 from ..errors import SingularPointError
+from .batch_axis import batch_size, with_batch_axis
 from .linalg import adjoint, square
 from .products import array_of, matmul
 from .registry import function
@@ -39,33 +40,68 @@ def _solve_spec(a: Any, b: Any) -> Spec:
 
 #: dx = a^-1 (-da x), of which the last operation is defined below.
 _in_matrix = Chain()
+#: In the place of a solution that is not known.
+UNKNOWN = np.zeros(())
 
 
-def _solver(impl: Any, name: str) -> Linear:
-    """The solution of linear systems as a primitive; its rules solve with what they share."""
+def _batch(primitive: Any, args: tuple, mine: tuple, **params: Any) -> Any:
+    """One matrix for the whole batch is factorised once, and takes the batch as columns."""
+    (a, b), known = args[:2], args[2:]
+    if mine[0] or a.ndim > 2:
+        return primitive(*align((a, b), mine[:2]), *known, **params)
+    last = b.ndim - 1
+    rows_first = transpose(b, axes=(last - 1, *range(last - 1), last))
+    flat = reshape(rows_first, shape=(b.shape[-2], math.prod(b.shape[:-2]) * b.shape[-1]))
+    x = reshape(primitive(a, flat, *known, **params), shape=rows_first.shape)
+    return transpose(x, axes=(*range(1, last), 0, last))
 
-    def batch(args: tuple, mine: tuple) -> Any:
-        """One matrix for the whole batch is factorised once, and takes the batch as columns."""
-        a, b = args
-        if mine[0] or a.ndim > 2:
-            return primitive(*align(args, mine))
-        last = b.ndim - 1
-        rows_first = transpose(b, axes=(last - 1, *range(last - 1), last))
-        flat = reshape(rows_first, shape=(b.shape[-2], math.prod(b.shape[:-2]) * b.shape[-1]))
-        x = reshape(primitive(a, flat), shape=rows_first.shape)
-        return transpose(x, axes=(*range(1, last), 0, last))
 
-    primitive = Linear(
-        impl,
-        None,
-        lambda ct, a, b: solve_again(adjoint(a), ct),
-        rules=(_in_matrix, None),
-        batch=batch,
-        spec=_solve_spec,
-        show=lambda a, b: f"np.linalg.solve({a}, {b})",
-        name=name,
+def _batch_again(args: tuple, mine: tuple, transposed: bool) -> Any:
+    """The same; what a batch was solved by before is not looked for."""
+    a, b, _ = args
+    if not any(mine[:2]):
+        b = with_batch_axis(b, False, batch_size(args, mine))
+    return _batch(
+        solve_again, (a, b, UNKNOWN), (mine[0], not mine[0] or mine[1]), transposed=transposed
     )
-    return primitive
+
+
+def _show_again(a: str, b: str, x: str, transposed: str) -> str:
+    a = f"np.conj(np.swapaxes({a}, -1, -2))" if transposed == "True" else a
+    return f"np.linalg.solve({a}, {b})"
+
+
+def _again_in_matrix(t: Any, out: Any, a: Any, b: Any, x: Any, transposed: bool) -> Any:
+    t = adjoint(t) if transposed else t
+    return solve_again(a, -t @ out, x, transposed=transposed)
+
+
+solve = Linear(
+    solution,
+    None,
+    lambda ct, a, b: solve_again(a, ct, UNKNOWN, transposed=True),
+    rules=(_in_matrix, None),
+    batch=lambda args, mine: _batch(solve, args, mine),
+    spec=_solve_spec,
+    show=lambda a, b: f"np.linalg.solve({a}, {b})",
+    name="solve",
+)
+#: What rules solve again with the same matrix or its adjoint, where x is what solved it before.
+solve_again = Linear(
+    solve_by,
+    None,
+    lambda ct, a, b, x, transposed: solve_again(a, ct, x, transposed=not transposed),
+    None,
+    rules=(_again_in_matrix, None, None),
+    batch=_batch_again,
+    spec=lambda a, b, x, transposed: _solve_spec(a, b),
+    show=_show_again,
+    name="solve_again",
+)
+_in_matrix.links = (
+    Link(matmul, 0, lambda out, a, b: (-out,)),
+    Link(solve_again, 1, lambda out, a, b: (a, out), lambda: {"transposed": False}),
+)
 
 
 def _inverter(impl: Any, name: str) -> Composite:
@@ -80,15 +116,9 @@ def _inverter(impl: Any, name: str) -> Composite:
     return primitive
 
 
-solve = _solver(solution, "solve")
 inverse = _inverter(lambda a: np.linalg.inv(a), "inv")
-# What rules solve and invert again; the values of a function itself are NumPy's to the last bit.
-solve_again = _solver(solve_by, "solve_again")
+# What rules invert again; the values of a function itself are NumPy's to the last bit.
 inverse_again = _inverter(inverse_of, "inverse_again")
-_in_matrix.links = (
-    Link(matmul, 0, lambda out, a, b: (-out,)),
-    Link(solve_again, 1, lambda out, a, b: (a,)),
-)
 
 
 def inverse_for(a: Any, what: str) -> Any:

@@ -8,11 +8,12 @@ is of low rank.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..engine.arrays.memory import workspace, zeros
+from ..engine.arrays.memory import large_product, workspace, zeros
 from ..engine.levels.traced import Spec
 from ..engine.primitives.primitive import Linear, align
 from ..engine.primitives.shape import zeros_like
@@ -21,6 +22,7 @@ from .gaps import (
     LEAST,
     columns_of_resolvent,
     diagonal_of_product,
+    has_ties,
     resolvent,
     resolvent_in_values,
     resolvent_in_vectors,
@@ -47,11 +49,33 @@ NONE = np.empty(0, np.intp)
 
 
 def _move(t: Any, v: Any, w: Any, lower: bool) -> Any:
+    if _is_plain(t, v, w) and not has_ties(w):
+        return _move_of_one(t, v, w, lower)
     moved = hermitian_product(t, v, lower=lower)
     vectors = resolvent(v, w, moved)
     out = workspace((*vectors.shape[:-2], vectors.shape[-2] + 1, vectors.shape[-1]), vectors.dtype)
     out[..., 0, :] = diagonal_of_product(conj(v), moved)
     out[..., 1:, :] = vectors
+    return out
+
+
+def _is_plain(t: Any, v: Any, w: Any) -> bool:
+    """Whether it is one large real matrix."""
+    return (
+        type(t) is type(v) is type(w) is np.ndarray and w.ndim == 1 and w.size >= LEAST
+        and w.dtype == np.float64 and lapack.has_symmetric_products(t, v)
+    )  # fmt: skip
+
+
+def _move_of_one(t: np.ndarray, v: np.ndarray, w: np.ndarray, lower: bool) -> np.ndarray:
+    """The same for one matrix, in the memory of few: V^T dA V has both in it."""
+    moved, out = lapack.symmetric_product(t, v, lower), workspace((w.size + 1, w.size), w.dtype)
+    inner = large_product(v.T, moved)
+    out[0] = inner.diagonal()
+    gaps = np.subtract(w, w[:, None], out=moved)
+    np.einsum("ii->i", gaps)[...] = np.inf
+    np.divide(inner, gaps, out=inner)
+    np.matmul(v, inner, out=out[1:])
     return out
 
 
@@ -95,18 +119,26 @@ def _of_few(
     """One triangle of 2 V diag(c) V^T, by the root of c, and of what few eigenvectors add."""
     out = zeros(v.shape, v.dtype)
     keep = 0.0
-    scaled = np.multiply(v, np.sqrt(np.abs(values)), out=workspace(v.shape, v.dtype))
-    falls = values < 0
-    for times, mine in ((2.0, (values != 0) & ~falls), (-2.0, falls)):
-        if mine.any():
-            part = scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
-            lapack.add_square(out, part, lower, times, keep)
-            keep = 1.0
+    for times, part in _scaled(v, values):
+        lapack.add_square(out, part, lower, times, keep)
+        keep = 1.0
     if used.size:
         few = np.ascontiguousarray(v[:, used])
         moves = columns_of_resolvent(v, w, vectors, used)
         lapack.add_product_and_transpose(out, moves, few, lower, keep)
     return with_half_diagonal(out)
+
+
+def _scaled(v: np.ndarray, c: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+    """Pairs (s, X), of whose s X X^T the sum is 2 V diag(c) V^T; columns of zeros are left out."""
+    scaled = np.multiply(v, np.sqrt(np.abs(c)), out=workspace(v.shape, v.dtype))
+    if np.minimum.reduce(c) > 0:
+        yield 2.0, scaled
+        return
+    falls = c < 0
+    for times, mine in ((2.0, (c != 0) & ~falls), (-2.0, falls)):
+        if mine.any():
+            yield times, scaled if mine.all() else np.ascontiguousarray(scaled[:, mine])
 
 
 # --- the primitives ------------------------------------------------------------------------------

@@ -117,12 +117,9 @@ def inverse_of_definite(factors: np.ndarray) -> np.ndarray:
     Its Cholesky factor is L sqrt(D), which is the transpose of U with each column scaled. LAPACK's
     of NumPy is needed.
     """
-    x, n = workspace(factors.shape, F64), len(factors)
-    scale, cuts = 1 / np.sqrt(np.diagonal(factors)), _cuts(n, MEDIUM)
-    for start, stop in itertools.pairwise(cuts):
-        np.multiply(factors[start:stop, :stop], scale[:stop], out=x[start:stop, :stop])
-        clear_above(x[start:stop, start:stop])
-        x[start:stop, stop:] = 0
+    x = workspace(factors.shape, F64)
+    np.multiply(factors, 1 / np.sqrt(factors.diagonal()), out=x)
+    clear_above(x)
     _invert(x)
     return square_of_lower(x)
 

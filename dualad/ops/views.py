@@ -134,10 +134,17 @@ def matrix_transpose(x: Any, /) -> Any:
     return np_swapaxes(x, -1, -2)
 
 
+#: The two axes of a matrix, as most name them.
+EXCHANGES = {(0, 1), (1, 0), (-1, -2), (-2, -1)}
+
+
 @function(np.swapaxes)
 def np_swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    axes = list(range(a.ndim))
-    i, j = axis_of(axis1, a.ndim), axis_of(axis2, a.ndim)
+    n = a.ndim
+    if n == 2 and type(axis1) is int is type(axis2) and (axis1, axis2) in EXCHANGES:
+        return _permuted(a, (1, 0))
+    axes = list(range(n))
+    i, j = axis_of(axis1, n), axis_of(axis2, n)
     axes[i], axes[j] = axes[j], axes[i]
     return _permuted(a, tuple(axes))
 

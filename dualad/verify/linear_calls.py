@@ -89,7 +89,10 @@ CALLS: dict[str, list[Call]] = {
     "bin_sums":    [of_shapes(np.array([2, 0, 2]), 3, length=4)],
     "cumsum":      [*in_both((2, 3), axis=1), of_shapes((2, 3), axis=0)],
     "solve":       [of_shapes((2, 2), (2, 1)), of_shapes((2, 2), (2, 2))],
-    "solve_again": [of_shapes((2, 2), (2, 1)), of_shapes((2, 2), (2, 2))],
+    "solve_again": [
+        of_shapes((2, 2), (2, 1), np.zeros((2, 1)), transposed=False),
+        of_shapes((2, 2), (2, 2), np.zeros((2, 2)), transposed=True),
+    ],
     "plus_transpose": in_both((2, 2)),
     "trace_of_product": in_both((2, 2), (2, 2)),
     "diagonal_of_product": in_both((2, 2), (2, 2)),

@@ -10,11 +10,12 @@ import pytest
 import dualad
 from dualad.engine.arrays.memory import POOL
 from dualad.ops import lapack, shared
+from dualad.ops.known import LEAST, MEMORY, Known, recall
 from dualad.ops.products import gram
 from dualad.ops.triangular import inverse_by_factors
 
 RNG = np.random.default_rng(12)
-N = shared.LEAST
+N = LEAST
 
 
 @pytest.fixture(autouse=True, params=["lapack", "numpy"])
@@ -24,7 +25,7 @@ def nothing_known(request, monkeypatch):
         monkeypatch.setattr(lapack, "_routines", lambda: None)
     elif lapack._routines() is None:
         pytest.skip("this NumPy was built with another library")
-    shared._memory.__init__()
+    MEMORY.__init__()
 
 
 def matrix(n=N):
@@ -136,9 +137,9 @@ def test_a_write_is_seen_to_an_entry_that_is_tiny_beside_its_row():
 def test_nothing_is_kept_of_a_matrix_that_is_gone_nor_by_other_threads():
     a = matrix()
     shared.inverse_of(a)
-    known = shared._memory.known
+    known = MEMORY.known
     seen = []
-    thread = threading.Thread(target=lambda m: seen.append(shared._recall(m)), args=(a,))
+    thread = threading.Thread(target=lambda m: seen.append(recall(m)), args=(a,))
     thread.start()
     thread.join()
     assert seen == [(None, False)]
@@ -153,7 +154,7 @@ def test_a_matrix_with_nan_is_never_found():
     shared.inverse_of_lower(a)
     with np.errstate(invalid="ignore"):
         shared.slogdet_of(a)
-    assert shared._recall(a) == (None, False)
+    assert recall(a) == (None, False)
     assert np.isnan(shared.solve_by(a, np.ones((N, 1)))).any()
 
 
@@ -414,6 +415,68 @@ def test_one_factorisation_for_a_value_and_its_derivatives(monkeypatch):
     expected = np.linalg.inv(a).T - np.linalg.solve(a.T, np.ones((N, 1))) @ np.linalg.solve(a, b).T
     np.testing.assert_allclose(dualad.grad(f)(a), expected, rtol=1e-10, atol=1e-12)
     assert len(calls) == 1
+
+
+# --- systems that a rule solves again ------------------------------------------------------------
+
+SHAPES = {"full": lambda a: a, "lower": np.tril, "upper": np.triu}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_rule_solves_by_what_the_solution_was_found_by(shape, transposed, monkeypatch):
+    """Of the matrix nothing is compared, or looked at."""
+    if lapack._routines() is None:
+        pytest.skip("needs factors")
+    a, b, c = SHAPES[shape](matrix()), RNG.normal(size=(N, 1)), RNG.normal(size=(N, 2))
+    x = shared.solution(a, b)
+    monkeypatch.setattr(shared, "recall", None)
+    monkeypatch.setattr(shared, "_by_substitution", None)
+    found = shared.solve_by(a, c, x, transposed)
+    np.testing.assert_allclose(found, exactly(a.T if transposed else a, c), rtol=1e-9, atol=1e-12)
+
+
+def test_a_gradient_compares_no_matrix(monkeypatch):
+    a, b = matrix(), RNG.normal(size=(N, 1))
+    compared = []
+    monkeypatch.setattr(Known, "is_of", lambda self, a: compared.append(a) or False)
+    w = np.linalg.solve(a.T, np.ones((N, 1)))
+    found = dualad.grad(lambda a: np.sum(np.linalg.solve(a, b)))(a)
+    np.testing.assert_allclose(found, -w @ np.linalg.solve(a, b).T, rtol=1e-9, atol=1e-12)
+    assert not compared or lapack._routines() is None
+
+
+@pytest.mark.parametrize("first", SHAPES)
+@pytest.mark.parametrize("last", SHAPES)
+def test_the_solutions_of_several_systems_are_told_apart(first, last):
+    a, c = SHAPES[first](matrix()), SHAPES[last](matrix())
+    y, z = RNG.normal(size=(2, N, 1))
+    solve = np.linalg.solve
+
+    def f(a, c):
+        x = solve(a, y)
+        return np.sum(x * z) + np.sum(solve(c, x)) + np.sum(solve(a, z))
+
+    x, one = solve(a, y), np.ones((N, 1))
+    back = solve(c.T, one)
+    u, v = solve(a.T, z + back), solve(a.T, one)
+    expected = -u @ x.T - v @ solve(a, z).T, -back @ solve(c, x).T
+    for found, right in zip(dualad.grad(f, (0, 1))(a, c), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-8, atol=1e-9)
+
+
+def test_a_solution_that_is_gone_is_not_taken_for_another():
+    """Arrays come to where others were."""
+    b = RNG.normal(size=(N, 1))
+    for _ in range(20):
+        a = matrix()
+        x = shared.solution(a, b)
+        found = shared.solve_by(a, b, x, True)
+        np.testing.assert_allclose(found, np.linalg.solve(a.T, b), rtol=1e-9, atol=1e-12)
+        other = matrix()
+        found = shared.solve_by(other, b, np.array(x), False)
+        np.testing.assert_allclose(found, np.linalg.solve(other, b), rtol=1e-9, atol=1e-12)
+        del x
 
 
 # --- derivatives ---------------------------------------------------------------------------------

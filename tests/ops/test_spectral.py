@@ -137,3 +137,29 @@ def test_columns_of_zeros_are_found_whatever_their_sign():
     for kind in (float, np.float32, complex):
         np.testing.assert_array_equal(used_columns((x * 1e300).astype(kind), w), [3, 50])
     assert used_columns(np.ones((60, 60)), w) is None
+
+
+def test_a_large_matrix_moves_by_three_products(monkeypatch):
+    if lapack._routines() is None:
+        pytest.skip("needs BLAS")
+    monkeypatch.setattr(spectral, "resolvent", None)
+    monkeypatch.setattr(spectral, "diagonal_of_product", None)
+    n = 60
+    w, v = decomposition(n)
+    a, t = (v * w) @ v.T, RNG.normal(size=(n, n))
+    t = t + t.T
+    _, (dw, dv) = dualad.jvp(lambda m: tuple(np.linalg.eigh(m)), (a,), (t,))
+    w, v = np.linalg.eigh(a)
+    inner = v.T @ t @ v
+    np.testing.assert_allclose(dw, np.diag(inner), rtol=1e-9, atol=1e-11)
+    gaps = w - w[:, None] + np.diag(np.full(n, np.inf))
+    np.testing.assert_allclose(dv, v @ (inner / gaps), rtol=1e-8, atol=1e-10)
+
+
+def test_ties_are_not_moved_by_three_products():
+    """All are eigenvectors of the identity; the sum of the values moves as the trace."""
+    n = 60
+    t = RNG.normal(size=(n, n))
+    t = t + t.T
+    _, moved = dualad.jvp(lambda m: np.sum(np.linalg.eigh(m)[0]), (np.eye(n),), (t,))
+    assert np.isclose(moved, np.trace(t), rtol=1e-12)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .memory import F64, LARGE, aligned
+from .memory import F64, LARGE, aligned, copied
 from .rows import long_rows
 
 __all__ = ["TOGETHER", "add_products", "aligned_block", "by_blocks", "laid_out", "scratch"]
@@ -64,7 +64,9 @@ def laid_out(others: int, arrays: Sequence[Any]) -> Laid | None:
     """How to cut arrays into blocks that are in the cache together with so many others.
 
     Arrays of one shape in order are cut as if they had one axis; those that broadcast, or repeat
-    their entries, along the first axis. None where they are not plain float64, or lie otherwise.
+    their entries, along the first axis. Transposes of matrices beside a first one that is in order
+    are copied, which takes less than to read them together. None where they are not plain float64,
+    or lie otherwise.
     """
     shape, whole = arrays[0].shape, True
     for a in arrays:
@@ -79,6 +81,9 @@ def laid_out(others: int, arrays: Sequence[Any]) -> Laid | None:
         if n <= block:
             return Laid(shape, shape, shape[0], arrays, full)
         return Laid(shape, (n,), block, [a.reshape(-1) for a in arrays], full)
+    if all(full) and len(shape) == 2 and arrays[0].flags.c_contiguous:
+        if all(a.flags.forc for a in arrays):
+            return laid_out(others, [a if a.flags.c_contiguous else copied(a) for a in arrays])
     for a in arrays:
         if not (a.flags.c_contiguous or 0 in a.strides):
             return None

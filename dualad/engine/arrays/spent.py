@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .memory import F64, has_own_memory
+from .memory import F64, LARGE, has_own_memory, large_result
 
 __all__ = ["SPENT", "added", "is_free", "is_spent", "subtracted"]
 
@@ -24,7 +24,9 @@ def added(c: Any, s: Any, reads: tuple[()] = (), over: bool = False) -> Any:
     """What has come so far and a cotangent as it is."""
     if s is None:
         return c
-    return np.add(s, c, s) if _takes(s, c, sys.getrefcount(s)) else s + c
+    if _takes(s, c, sys.getrefcount(s)):
+        return np.add(s, c, s)
+    return large_result(np.add, s, c) if type(s) is np.ndarray and s.size >= LARGE else s + c
 
 
 def subtracted(c: Any, s: Any, reads: tuple[()] = (), over: bool = False) -> Any:

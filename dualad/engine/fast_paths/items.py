@@ -16,7 +16,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..arrays.memory import has_own_memory
+from ..arrays.memory import LARGE, has_own_memory, zeros as lent_zeros
 from ..kinds.batched import Batched, batched
 from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual, make_dual
@@ -78,13 +78,26 @@ def install(read: Any, write: Any) -> None:
         if type(value) is not ndarray:
             return read(self, key)
         if kind is int or kind is slice:
-            out, t = value[key], self.tangent[:, key]
-        elif is_sliced(key) or is_integer(key):
-            out, t = value[key], self.tangent[(FULL, *key)]
-        else:
+            level = self.level
+            if level.closed:
+                level.new(BatchedDual)
+            d = BatchedDual()
+            d.level, d.primal, d.tangent = level, value[key], self.tangent[:, key]
+            if type(d.primal) is float64:
+                return d
+            d._base = (self, None, (key,))  # as `link_part`, which would be a call more
+            views = getattr(self, "_views", None)
+            if views is None:
+                self._views = [ref(d)]
+            else:
+                views.append(ref(d))
+                if len(views) & 63 == 0:
+                    prune(self)
+            return d
+        if not (is_sliced(key) or is_integer(key)):
             return read(self, key)
-        d = make_batched_dual(self.level, out, t)
-        return d if type(out) is float64 else link_part(self, d, as_index(key))
+        d = make_batched_dual(self.level, value[key], self.tangent[(FULL, *key)])
+        return d if type(d.primal) is float64 else link_part(self, d, as_index(key))
 
     def batched_get(self: Any, key: Any) -> Any:
         value = self.primal
@@ -310,7 +323,10 @@ def pull_slice(ct: Any, entry: tuple, g: Any, own: set) -> None:
     if type(ct) is ndarray and ct.dtype is F64:
         into = g[i]
         if into is None:
-            into = g[i] = np.zeros(shape)
+            if len(shape) == 2 and shape[0] * shape[1] >= LARGE:
+                into = g[i] = lent_zeros(shape, F64)
+            else:
+                into = g[i] = np.zeros(shape)
             into[key] = ct
             own.add(i)
             return

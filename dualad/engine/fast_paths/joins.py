@@ -7,6 +7,7 @@ else they say None, and the caller takes the general path, the linear primitives
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ __all__ = ["joined", "stacked"]
 ndarray, float64 = np.ndarray, np.float64
 F64 = np.dtype(float64)
 NUMBER = Spec((), F64)
+#: Up to how many entries zeros are kept for the next call.
+FEW = 1024
 
 
 def stacked(parts: Sequence[Any]) -> Any:
@@ -144,24 +147,36 @@ def join_duals(parts: Sequence[Any], level: Level) -> Any:
 def join_batched_duals(parts: Sequence[Any], level: Level) -> Any:
     values: list[Any] = []
     moves: list[Any] = []
-    constant: list[int] = []
+    constant, count = False, 0
     for p in parts:
         if type(p) is BatchedDual and p.level is level:
             x, t = p.primal, p.tangent
             if type(x) is not ndarray or x.ndim != 1:
                 return None
-        elif is_vector(p):
-            x, t = p, None
-            constant.append(len(values))
+            count = len(t)
+        elif type(p) is ndarray and p.ndim == 1 and p.dtype is F64:
+            x, t, constant = p, None, True
         else:
             return None
         values.append(x)
         moves.append(t)
     if constant:
-        n = next(t.shape[0] for t in moves if t is not None)
-        for k in constant:
-            moves[k] = np.zeros((n, len(values[k])))
+        moves = [
+            still(count, len(x)) if t is None else t for x, t in zip(values, moves, strict=True)
+        ]
     return make_batched_dual(level, concatenate(values), concatenate(moves, 1))
+
+
+def still(count: int, n: int) -> np.ndarray:
+    """So many tangents of a vector of n constants, to be read only."""
+    return few_zeros(count, n) if count * n <= FEW else np.zeros((count, n))
+
+
+@functools.lru_cache(maxsize=64)
+def few_zeros(count: int, n: int) -> np.ndarray:
+    zeros = np.zeros((count, n))
+    zeros.flags.writeable = False
+    return zeros
 
 
 def join_recorded(parts: Sequence[Any], level: Level) -> Any:

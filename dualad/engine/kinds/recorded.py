@@ -40,6 +40,10 @@ class Recorded(TracedArray):
                 spec = spec_of(value_of(out))
                 tape.append((pull_linear, parents, primitive, like, params, spec, like))
                 return recorded(level, out, k)
+            if type(x) is np.ndarray and primitive.family == "composite":
+                return cls.record(
+                    primitive, level, (x,), parents, primitive.impl(x, **params), params
+                )
         else:
             primals, parents = parts(level, args)
             if primitive.family == "linear" and set(map(type, primals)) == PLAIN:

@@ -122,6 +122,8 @@ def pull_run(
         parents = tape[last][1 : 1 + len(tape[last][0].shares.terms)]
         if g[below] is not None or below in parents:
             return None
+    elif are_sums(tape, inputs, last):
+        return None
     shape = g[last].shape
     steps: list[Step] = []
     reached, k = {last}, last
@@ -142,6 +144,18 @@ def pull_run(
         run = LateRun(g, k + 1, shape, late, in_order(nodes))
     known |= run.carry_out(steps, inputs)
     return k + 1
+
+
+def are_sums(tape: list, inputs: int, last: int) -> bool:
+    """Whether entries hand their cotangent on as it is, down to one that is in no run."""
+    for k in range(last, inputs - 1, -1):
+        stated = getattr(tape[k][0], "shares", None)
+        if stated is None:
+            return True
+        for term in stated.terms:
+            if term != ("+", "c"):
+                return False
+    return True
 
 
 def nodes_of(steps: list[Step], late: RecordState, k: int, last: int, shape: tuple) -> list[Node]:

@@ -68,21 +68,24 @@ class Chain:
 
         None where it is zero, or has been added to the total, an array that may be written to.
         """
+        if self.join is not None:
+            ct = self.join(ct, out)
+        elif self.part is None:
+            ct = unfit(ct, out)
+        elif ct[self.part] is None:
+            return None
+        else:
+            ct = unfit(ct[self.part], out[self.part])
         given = (out, *args) if self.reads is None else self.reads(out, *args, **params)
-        calls, spec = [], like
-        for primitive, k, known, keywords in self.links:
+        calls, spec, last = [], like, self.links[-1]
+        for link in self.links:
+            primitive, k, known, keywords = link
             others = known(*given)
             words = {} if keywords is None else keywords(**params)
             full = (*others[:k], spec, *others[k:])
             calls.append((primitive.transposes[k], full, spec, words))
-            spec = primitive.out_spec(full, words)
-        if self.join is not None:
-            ct = self.join(ct, out)
-        else:
-            ct = ct if self.part is None else ct[self.part]
-            if ct is None:
-                return None
-            ct = unfit(ct, spec)
+            if link is not last:
+                spec = primitive.out_spec(full, words)
         for transpose, full, spec, words in reversed(calls[1:]):
             ct = unfit(transpose(ct, *full, **words), spec)
         transpose, full, spec, words = calls[0]

@@ -50,6 +50,25 @@ def test_memory_goes_to_the_next_array_of_that_size_when_the_last_view_is_gone()
     assert pool.lend((19,)).size == 19
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("others", [0, 3, 12])
+def test_memory_that_came_back_last_is_lent_first(is_open, others):
+    """It is what the caches still hold."""
+    pool = Pool()
+    user = pool.enter() if is_open else None
+    first, last = pool.lend((30,)), pool.lend((30,))
+    arrays = [pool.lend((7,)) for _ in range(others)]
+    cold, hot = place(first), place(last)
+    del first, last
+    del arrays
+    assert place(pool.lend((30,))) == hot
+    a, b = pool.lend((30,)), pool.lend((30,))
+    assert [place(a), place(b)] == [hot, cold]
+    assert pool.held() == 56 * others
+    if user is not None:
+        user.close()
+
+
 def test_the_pool_keeps_little_between_calls_and_nothing_when_asked():
     pool = Pool()
     user = pool.enter()
@@ -138,6 +157,9 @@ def test_what_returns_between_calls_is_little():
         (2**70, X),
         (np.float64(2.0), X),
         (X.reshape(7, -1).T, X.reshape(7, -1).T),
+        (X.reshape(7, -1), X[::-1].reshape(-1, 7).T),
+        (X.reshape(-1, 7).T, X[::-1].reshape(7, -1)),
+        (X[:100].reshape(10, 10), X[:100].reshape(10, 10).T),
         (X[::2], 2.0),
         (X.astype(np.float32), 2.0),
         (X, np.arange(N)),
@@ -316,3 +338,14 @@ def test_arrays_of_middle_size_are_not_given_back_between_calls():
     """Their pages would be faulted in again at each call: some 300 of them here."""
     run = subprocess.run([sys.executable, "-c", MIDDLE_SIZED], capture_output=True, text=True)
     assert int(run.stdout) < 20 * 30, run.stderr
+
+
+@pytest.mark.parametrize("turn", [lambda a, b: (a, b.T), lambda a, b: (a.T, b)])
+def test_a_result_beside_a_transpose_is_in_lent_memory(turn):
+    entries = np.arange(40_000.0)
+    a, b = entries.reshape(200, 200), entries[::-1].reshape(200, 200).copy()
+    first, last = turn(a, b)
+    got = large_result(np.subtract, first, last)
+    assert np.array_equal(got, first - last)
+    assert got.base is not None and has_own_memory(got)
+    assert np.array_equal(np.ravel(a), entries) and np.array_equal(np.ravel(b), entries[::-1])

@@ -140,3 +140,19 @@ def test_errors_are_numpys():
         for transform in (dualad.jacfwd, dualad.jacrev):
             with pytest.raises(ValueError):
                 transform(bad)(X)
+
+
+def test_constants_between_vectors_move_nothing_whatever_is_done_to_the_result():
+    """Zeros are kept for the next call: nobody may write into them."""
+
+    def f(x):
+        y = np.concatenate([ONE, x, ONE])
+        y[0] = x[1]
+        y *= 2.0
+        return y
+
+    expected = np.zeros((5, 3))
+    expected[0, 1] = expected[1, 0] = expected[2, 1] = expected[3, 2] = 2.0
+    for _ in range(3):
+        same(dualad.jacfwd(f)(X), expected)
+    same(dualad.jacfwd(lambda x: np.concatenate([ONE, x]))(X), np.eye(4, 3, -1))

@@ -992,3 +992,14 @@ def test_many_constants_take_no_more_memory_than_without():
     tracemalloc.stop()
     assert peak < 4.5 * X.nbytes
     np.testing.assert_allclose(g, 2 * (X + sum(constants)), rtol=1e-12, atol=1e-13)
+
+
+def test_below_that_size_nobody_asks_whether_to_put_off(monkeypatch):
+    monkeypatch.setattr(late_records, "state_of", None)
+    x = X[: LATE - 1]
+    for f, slope in (
+        (lambda x: x * x + 1.0, 2 * x),
+        (lambda x: np.sin(x) * W[: LATE - 1], np.cos(x) * W[: LATE - 1]),
+        (lambda x: 2.0 / x - x, -2 / x**2 - 1),
+    ):
+        np.testing.assert_allclose(dualad.grad(lambda x: np.sum(f(x)))(x), slope, rtol=1e-14)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.arrays.cutting import scratch
+from dualad.engine.arrays.cutting import laid_out, scratch
 from dualad.engine.arrays.memory import LARGE
 from dualad.engine.fast_paths import codegen
 from dualad.engine.fast_paths.writer import Writer
@@ -243,3 +243,36 @@ def test_blocks_to_work_in_begin_where_lines_of_the_cache_do(n):
     assert all(r.flags.c_contiguous and r.ctypes.data % 64 == 0 for r in rows)
     rows[:] = np.arange(5.0)[:, None]
     np.testing.assert_array_equal(rows[3], np.full(n, 3.0))
+
+
+SQUARE = np.linspace(0.2, 0.8, 40_000).reshape(200, 200)
+BESIDE = {
+    "sum": (lambda a: a + a.T, lambda a, t: t + t.T),
+    "product": (lambda a: a * a.T, lambda a, t: t * a.T + a * t.T),
+    "transpose first": (lambda a: a.T / a, lambda a, t: t.T / a - a.T * t / a**2),
+    "constant": (lambda a: a * SQUARE.T, lambda a, t: t * SQUARE.T),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_matrix_beside_a_transpose(name):
+    f, along = BESIDE[name]
+    t = np.cos(np.arange(40000.0)).reshape(200, 200)
+    y, dy = dualad.jvp(f, (SQUARE,), (t,))
+    assert np.array_equal(y, f(SQUARE)) and y.strides == f(SQUARE).strides
+    np.testing.assert_allclose(dy, along(SQUARE, t), rtol=1e-14, atol=1e-14)
+    w = np.sin(np.arange(40000.0)).reshape(200, 200)
+    found = dualad.grad(lambda a: np.sum(w * f(a)))(SQUARE)
+    e = np.zeros((200, 200))
+    for at in ((0, 0), (3, 7), (199, 5)):
+        e[at] = 1.0
+        np.testing.assert_allclose(found[at], np.sum(w * along(SQUARE, e)), rtol=1e-13)
+        e[at] = 0.0
+
+
+def test_transposes_are_laid_out_beside_what_is_in_order_and_not_before_it():
+    turned = SQUARE.T
+    laid = laid_out(1, (SQUARE, turned))
+    assert laid is not None and np.array_equal(np.ravel(laid.arrays[1]), np.ravel(turned))
+    assert laid_out(1, (turned, SQUARE)) is None and laid_out(1, (turned, turned)) is None
+    assert laid_out(1, (SQUARE, SQUARE[::-1])) is None

@@ -190,3 +190,13 @@ def test_an_error_in_what_a_chain_reads_is_that_of_the_rule():
     with pytest.raises(SingularPointError, match="slogdet has no derivative"):
         dualad.grad(lambda a: np.linalg.slogdet(a)[1])(np.ones((3, 3)))
     assert solve.is_chained and not matmul.is_chained
+
+
+def test_the_shape_of_one_operation_is_not_worked_out(monkeypatch):
+    """A cotangent has the shape of the result."""
+    chain = Chain(Link(matmul, 0, lambda out, x: (B,)))
+    times = Composite(lambda x: x @ B, chain, builtin=False, name="times b")
+    monkeypatch.setattr(matmul, "out_spec", None)
+    x, w = RNG.normal(size=(3, 5)), RNG.normal(size=(3, 2))
+    (share,) = dualad.vjp(times, x)[1](w)
+    np.testing.assert_allclose(share, w @ B.T, rtol=1e-14)
