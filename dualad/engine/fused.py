@@ -10,27 +10,24 @@ else holds them. The shares are those of the entries' own pulls. Where these rea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .blocks import share_rule
 from .guard import has_nan
 from .joint import Node, in_order
-from .memory import F64, LARGE
+from .memory import LARGE
 from .record_state import RecordState
-from .runs import Run, RunWithValues, Step, is_plain
+from .run_steps import Step, step_of
+from .runs import Run, RunWithValues
 from .spent import SPENT, is_spent
+from .stacks import is_stack, pull_stack
 from .tape import pull_linear
 
-__all__ = ["known_rules", "sweep_large"]
+__all__ = ["sweep_large"]
 
-NUMBERS = (float, int, np.float64)
 #: How many entries a run has at most of which values are computed: they are all in the cache.
 LONGEST = 64
-#: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
-_rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
 
 
 def sweep_large(
@@ -53,6 +50,12 @@ def sweep_large(
         if ct is None:
             k -= 1
             continue
+        if is_stack(ct):
+            del ct  # what nobody else holds is written over
+            if pull_stack(tape, inputs, g, k):
+                k -= 1
+                continue
+            ct = g[k]
         entry = tape[k]
         pull = entry[0]
         if pull is pull_linear and type(ct) is np.ndarray:
@@ -143,48 +146,3 @@ def nodes_of(steps: list[Step], late: RecordState, k: int, last: int, shape: tup
         if total.value is None and n.done is None and n.shape == shape and k < n.variable <= last:
             nodes.append(n)
     return nodes
-
-
-def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | None:
-    """An entry as a step of a run over arrays of that shape; None where it is no such entry."""
-    stated = getattr(entry[0], "shares", None)
-    if stated is None or not (ct is None or is_plain(ct, shape)):
-        return None
-    count = len(stated.terms)
-    reads = entry[1 + count :]
-    kinds = []
-    for r in reads:
-        is_array = type(r) is np.ndarray or type(r) is Node
-        if is_array and not (r.shape == shape and r.dtype is F64):
-            return None
-        if type(r) is np.ndarray and not r.flags.c_contiguous:
-            return None
-        if not is_array and type(r) not in NUMBERS:
-            return None
-        kinds.append(is_array)
-    found = known_rules(entry[0], tuple(kinds))
-    if found is None:
-        return None
-    hands_on = tuple([term == ("+", "c") for term in stated.terms])
-    return Step(k, entry[1 : 1 + count], found[0], reads, hands_on), found[1]
-
-
-def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The same as `rules_of` the shares of a pull, made once."""
-    key = (pull, kinds)
-    if key not in _rules:
-        _rules[key] = rules_of(pull.shares, kinds)
-    return _rules[key]
-
-
-def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The shares of an entry as functions on blocks; None where one is more than ufuncs."""
-    numbers = {name for name, is_array in zip(stated.reads, kinds, strict=True) if not is_array}
-    rules, rows = [], 1
-    for sign, term in stated.terms:
-        made = share_rule(stated.namespace, term, sign, stated.reads, numbers)
-        if made is None:
-            return None
-        rules.append(made[0])
-        rows = max(rows, made[1])
-    return rules, rows

@@ -30,6 +30,7 @@ from .primitive import Elementwise
 from .putting_off import of_large
 from .record_state import RecordState
 from .recorded import Recorded
+from .run_steps import known_rules
 from .tape import may_change
 from .traced import FUNCTIONS, SLOT
 from .waiting import is_constant, is_plain
@@ -96,8 +97,6 @@ def rule_of(primitive: Elementwise, pattern: str, with_array: bool) -> RecordRul
 
     with_array: the other operand is an array too. None where value or shares are more than ufuncs.
     """
-    from .fused import known_rules
-
     formulas = Formulas(primitive)
     if pattern not in formulas.patterns():
         return None

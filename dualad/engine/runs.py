@@ -14,37 +14,19 @@ import numpy as np
 from .cutting import TOGETHER
 from .guard import ignore, restore
 from .joint import Node, in_blocks, quietly
-from .memory import F64, POOL
+from .memory import POOL
 from .record_state import RecordState, finite_sum
+from .run_steps import Step, is_plain
 from .spent import is_spent
 from .sums import add_parts
 from .tape import add_cotangent
 
-__all__ = ["Run", "RunWithValues", "Step", "is_plain"]
+__all__ = ["Run", "RunWithValues"]
 
 #: How many blocks there is room for in the cache: those in work, and some that pass by.
 ROOM = 8
 #: Blocks of runs that compute values are at least so long: what a call costs is little beside.
 SHORTEST = 1 << 14
-
-
-class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its rules, what they read."""
-
-    variable: int
-    parents: tuple[int, ...]
-    rules: list[Callable]
-    reads: tuple
-    #: which parents get the cotangent as it is
-    hands_on: tuple[bool, ...]
-
-
-def is_plain(ct: Any, shape: tuple) -> bool:
-    """Whether a cotangent can be cut as if it had one axis."""
-    return (
-        type(ct) is np.ndarray and ct.dtype is F64 and ct.shape == shape
-        and (ct.flags.c_contiguous or not any(ct.strides))
-    )  # fmt: skip
 
 
 def flat(array: np.ndarray) -> np.ndarray:
@@ -87,9 +69,13 @@ class Run:
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
         if id(array) not in self.known:
-            self.known[id(array)] = self.slot(flat(array))
+            self.known[id(array)] = self.slot(self.laid(array))
             self.cut.append(self.known[id(array)])
         return self.known[id(array)]
+
+    def laid(self, array: np.ndarray) -> np.ndarray:
+        """An array as it is cut along its first axis."""
+        return flat(array)
 
     def slot(self, content: Any) -> int:
         self.slots.append(content)
