@@ -53,7 +53,7 @@ def pull_stack(tape: list, inputs: int, g: list[Any], last: int) -> bool:
     reached, others = {last}, dict[int, tuple[int, ...]]()
     #: what entries may still add to that are pulled after the run
     behind: set[int] = set()
-    is_flat, rows, k = True, 1, last
+    is_flat, is_spread, rows, k = True, False, 1, last
     while k >= max(inputs, last + 1 - LONGEST):
         entry = tape[k]
         if type(entry) is not tuple:
@@ -69,13 +69,17 @@ def pull_stack(tape: list, inputs: int, g: list[Any], last: int) -> bool:
                 is_flat = is_flat and found is None
             if found is None or any(type(r) is Node and r.done is None for r in found[0].reads):
                 break
+            if k == last and not g[k].flags.c_contiguous:
+                narrow = of_narrow(found[0], entry, g[k])
+                found = (narrow or found[0]), found[1]
+                is_spread = narrow is None
             steps.append(found[0])
             rows = max(rows, found[1])
             reached.update([i for i in found[0].parents if i not in others])
         k -= 1
     if is_flat or len(steps) < 2:
         return False
-    StackRun(g, k + 1, shape, others).carry_out(steps, rows)
+    StackRun(g, k + 1, shape, others, is_spread).carry_out(steps, rows)
     return True
 
 
@@ -92,23 +96,31 @@ def numbers_in(entry: tuple) -> set[int]:
 class StackRun(Run):
     """A run that is cut along the first axis of its arrays.
 
-    others: the shapes of cotangents that have another one; they leave the run.
+    others: the shapes of cotangents that have another one; they leave the run. is_spread: whether
+    a cotangent that has one entry for each row is spread over the row.
     """
 
-    def __init__(self, g: list[Any], first: int, shape: tuple, others: dict[int, tuple]):
+    def __init__(
+        self,
+        g: list[Any],
+        first: int,
+        shape: tuple,
+        others: dict[int, tuple],
+        is_spread: bool,
+    ):
         super().__init__(g, first, shape)
-        self.others = others
+        self.others, self.is_spread = others, is_spread
         #: the slots of arrays that have one entry for each row
         self.narrow: list[int] = []
 
     def whole(self, array: np.ndarray) -> int:
         slot = super().whole(array)
-        if not array.flags.c_contiguous and is_narrow(array) and slot not in self.narrow:
+        if self.is_spread and not array.flags.c_contiguous and not self.narrow:
             self.narrow.append(slot)
         return slot
 
     def laid(self, array: np.ndarray) -> np.ndarray:
-        return array[..., 0] if array.strides[-1] == 0 and is_narrow(array) else array
+        return array if array.flags.c_contiguous or not is_narrow(array) else array[..., 0]
 
     def given(self, variable: int) -> int:
         return 0 if variable in self.others else super().given(variable)
@@ -176,6 +188,47 @@ def step_of_stacks(
             shapes[i] = like.shape
     others.update(shapes)
     return Step(k, tuple(parents), rules, tuple(reads), tuple(hands_on)), 1
+
+
+#: Shares that are the cotangent times an operand, and how often they are that.
+PRODUCTS = {
+    "c * (x + x)": ("x", 2.0), "c * (x)": ("x", 1.0), "c * x": ("x", 1.0), "c * (y)": ("y", 1.0),
+    "c * y": ("y", 1.0), "c * (out)": ("out", 1.0), "c * out": ("out", 1.0),
+}  # fmt: skip
+
+
+def of_narrow(step: Step, entry: tuple, ct: np.ndarray) -> Step | None:
+    """The same step for a cotangent that has one entry for each row, which is not spread.
+
+    None where the shares are more than products with operands.
+    """
+    stated = getattr(entry[0], "shares", None)
+    if stated is None or any(term not in PRODUCTS for _, term in stated.terms):
+        return None
+    one, reads, rules = ct[..., 0], list(step.reads), []
+    for sign, term in stated.terms:
+        name, times = PRODUCTS[term]
+        at = stated.reads.index(name)
+        c = one * (times if sign == "+" else -times)
+        # What is too large to be taken twice may be the cotangent of what is small.
+        if type(reads[at]) is not np.ndarray or not math.isfinite(np.vdot(c, c)):
+            return None
+        rules.append(row_rule(at, len(reads)))
+        reads.append(c)
+    return step._replace(rules=rules, reads=tuple(reads))
+
+
+def row_rule(at: int, of_rows: int) -> Callable[..., None]:
+    """An operand times what has one entry for each row."""
+
+    def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
+        every = list(range(total.ndim))
+        share = total if s is None else work[0]
+        np.einsum(reads[at], every, reads[of_rows], every[:-1], every, out=share)
+        if s is not None:
+            np.add(s, share, total)
+
+    return rule
 
 
 Found = tuple[Callable[..., None], Any] | None

@@ -46,7 +46,6 @@ def _chosen(a: Any, ufunc: np.ufunc, axes: tuple, keepdims: Any) -> Any:
 
 def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
     """The hits, one along the axes to reduce, by their places in the flat array."""
-    places = hit.reshape(-1).nonzero()[0]
     first, last, shape = axes[0], axes[-1] + 1, hit.shape
     if last - first != len(axes):
         rest = [k for k in range(hit.ndim) if k not in axes]
@@ -56,14 +55,17 @@ def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
         return np.asarray(np.ravel_multi_index(at, shape))
     after = math.prod(shape[last:])
     if after == 1:
-        return places
-    # The hits come in the order of the array: each goes to where its row ends up.
-    row = places % after
-    if first > 0:
-        row += places // (math.prod(shape[first:last]) * after) * after
-    ordered = np.empty_like(places)
-    ordered[row] = places
-    return ordered
+        return hit.reshape(-1).nonzero()[0]
+    # Where the hits are along the axes: a sum of what is zero elsewhere, in few bits.
+    before, n = math.prod(shape[:first]), math.prod(shape[first:last])
+    kind = np.uint8 if n <= 1 << 8 else np.uint16 if n <= 1 << 16 else np.intp
+    along = hit.reshape(before, n, after).view(np.uint8) * np.arange(n, dtype=kind)[:, None]
+    row = np.add.reduce(along, axis=1, dtype=kind).astype(np.intp)
+    if before > 1:
+        row += n * np.arange(before)[:, None]
+    row *= after
+    row += np.arange(after)
+    return row.reshape(-1)
 
 
 def _put(values: Any, places: np.ndarray, shape: tuple) -> np.ndarray:
