@@ -349,7 +349,8 @@ class Linear(Primitive):
                 large array that nobody else holds, up to rounding; whether that was done.
     in_stack:   (k, *args): where each entry along the first axis is an operation of its own, the
                 transpose in argument k of some of them, as a function (cotangent, operand, out)
-                on arrays, up to rounding, and its operand; else None.
+                on arrays, up to rounding, its operand, and along which axes of the cotangent it
+                treats all entries alike; else None.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
@@ -372,7 +373,7 @@ class Linear(Primitive):
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
         add_share: Callable[..., bool] | None = None,
-        in_stack: Callable[..., tuple[Callable[..., Any], np.ndarray] | None] | None = None,
+        in_stack: Callable[..., Any] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         quick: Callable[..., Any] | None = None,
         is_total: Callable[..., bool] | None = None,

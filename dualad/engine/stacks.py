@@ -2,25 +2,27 @@
 
 Entries of one large shape, such as points seen from many centres, are swept together, some
 entries of the first axis at a time: the cotangents of these pass all of them while they are in the
-cache. What comes between, of other shapes, is pulled afterwards.
+cache. What comes between, of other shapes, is pulled afterwards. Of a cotangent that is summed
+over an axis in the end no more than the sum is computed, where that can be: the points are
+thousands, and all that is asked for is what the centre gets.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .cutting import TOGETHER, scratch
 from .joint import Node
 from .memory import F64, workspace
-from .rows import long_rows
-from .run_steps import Step, step_of
-from .runs import Run
-from .sums import sum_up
-from .tape import pull_elementwise, pull_linear
+from .run_steps import step_of
+from .runs import Call, Run
+from .spent import is_spent
+from .stack_shares import Share, Summed, shares_of_narrow, shares_of_stacks, shares_of_step
 
 __all__ = ["is_stack", "pull_stack"]
 
@@ -28,6 +30,17 @@ __all__ = ["is_stack", "pull_stack"]
 LONGEST = 64
 #: How many entries the blocks of a run have together: 2 MB. Half of them is read only once.
 ROOM = 2 * TOGETHER
+#: How many entries are summed up at least where sums are taken first.
+MANY = 8
+
+Shape = tuple[int, ...]
+
+
+class StackStep(NamedTuple):
+    """An entry of a run: its variable, and what its parents get."""
+
+    variable: int
+    shares: list[Share]
 
 
 def is_stack(ct: Any) -> bool:
@@ -49,11 +62,11 @@ def pull_stack(tape: list, inputs: int, g: list[Any], last: int) -> bool:
     It is not one where flat blocks would do.
     """
     shape = g[last].shape
-    steps: list[Step] = []
-    reached, others = {last}, dict[int, tuple[int, ...]]()
+    steps: list[StackStep] = []
+    reached = {last}
     #: what entries may still add to that are pulled after the run
     behind: set[int] = set()
-    is_flat, is_spread, rows, k = True, False, 1, last
+    is_flat, is_spread, rows, k = True, not g[last].flags.c_contiguous, 1, last
     while k >= max(inputs, last + 1 - LONGEST):
         entry = tape[k]
         if type(entry) is not tuple:
@@ -63,23 +76,27 @@ def pull_stack(tape: list, inputs: int, g: list[Any], last: int) -> bool:
         elif k in behind or (k != last and g[k] is not None):
             break
         else:
-            found = step_of(k, entry, None, shape)
-            if found is None:
-                found = step_of_stacks(k, entry, shape, others)
-                is_flat = is_flat and found is None
-            if found is None or any(type(r) is Node and r.done is None for r in found[0].reads):
+            shares = None
+            if hasattr(entry[0], "shares"):
+                step = step_of(k, entry, None, shape)
+                if step is None or is_waiting(entry):
+                    break
+                rows = max(rows, step[1])
+                if k == last and is_spread:
+                    shares = shares_of_narrow(step[0], entry, g[k])
+                    is_spread = shares is None
+                shares = shares or shares_of_step(step[0], shape)
+            else:
+                shares = shares_of_stacks(entry, shape)
+                is_flat = is_flat and shares is None
+            if shares is None:
                 break
-            if k == last and not g[k].flags.c_contiguous:
-                narrow = of_narrow(found[0], entry, g[k])
-                found = (narrow or found[0]), found[1]
-                is_spread = narrow is None
-            steps.append(found[0])
-            rows = max(rows, found[1])
-            reached.update([i for i in found[0].parents if i not in others])
+            steps.append(StackStep(k, shares))
+            reached.update([s.parent for s in shares if s.like == shape])
         k -= 1
     if is_flat or len(steps) < 2:
         return False
-    StackRun(g, k + 1, shape, others, is_spread).carry_out(steps, rows)
+    StackRun(g, k + 1, shape, steps, is_spread).carry_out(steps, rows)
     return True
 
 
@@ -93,23 +110,41 @@ def numbers_in(entry: tuple) -> set[int]:
     return found
 
 
+def is_waiting(entry: tuple) -> bool:
+    """Whether an entry reads what is put off."""
+    return any(type(r) is Node and r.done is None for r in entry)
+
+
+def summed_variables(steps: list[StackStep], shape: Shape) -> dict[int, Shape]:
+    """The variables of steps of which only the sum over some axes is asked for, and these."""
+    found: dict[int, Shape] = {}
+    for step in reversed(steps[1:]):
+        wanted = {s.axes or found.get(s.parent, ()) for s in step.shares}
+        axes = wanted.pop()
+        if not axes or wanted or math.prod([shape[k] for k in axes]) < MANY:
+            continue
+        added = [s for other in steps for s in other.shares if s.parent == step.variable]
+        if all(s.is_of_sums(axes) for s in (*added, *step.shares)):
+            found[step.variable] = axes
+    return found
+
+
 class StackRun(Run):
     """A run that is cut along the first axis of its arrays.
 
-    others: the shapes of cotangents that have another one; they leave the run. is_spread: whether
-    a cotangent that has one entry for each row is spread over the row.
+    is_spread: whether a cotangent that has one entry for each row is spread over the row.
     """
 
     def __init__(
-        self,
-        g: list[Any],
-        first: int,
-        shape: tuple,
-        others: dict[int, tuple],
-        is_spread: bool,
+        self, g: list[Any], first: int, shape: Shape, steps: list[StackStep], is_spread: bool
     ):
         super().__init__(g, first, shape)
-        self.others, self.is_spread = others, is_spread
+        self.is_spread = is_spread
+        #: the shapes of cotangents that have another one; they leave the run
+        self.others = {s.parent: s.like for step in steps for s in step.shares if s.like != shape}
+        self.summed = summed_variables(steps, shape)
+        #: (slot of a cotangent, axes) -> the slot of its sum
+        self.sums: dict[tuple[int, Shape], int] = {}
         #: the slots of arrays that have one entry for each row
         self.narrow: list[int] = []
 
@@ -123,15 +158,65 @@ class StackRun(Run):
         return array if array.flags.c_contiguous or not is_narrow(array) else array[..., 0]
 
     def given(self, variable: int) -> int:
-        return 0 if variable in self.others else super().given(variable)
+        return 0 if variable in self.others or variable in self.summed else super().given(variable)
 
     def home(self, variable: int) -> int:
-        if variable not in self.others:
-            return super().home(variable)
-        if variable not in self.homes:
-            total = self.results[variable] = workspace(self.others[variable], F64)
-            self.homes[variable] = self.whole(total)
-        return self.homes[variable]
+        if variable in self.others:
+            if variable not in self.homes:
+                total = self.results[variable] = workspace(self.others[variable], F64)
+                self.homes[variable] = self.whole(total)
+            return self.homes[variable]
+        if variable in self.summed:
+            if variable not in self.homes:
+                self.homes[variable] = self.room_for(self.summed[variable])
+            return self.homes[variable]
+        home = super().home(variable)
+        self.sums = {k: slot for k, slot in self.sums.items() if k[0] != home}
+        return home
+
+    def room_for(self, axes: Shape) -> int:
+        """The slot of an array for sums over axes."""
+        reduced = [1 if k in axes else n for k, n in enumerate(self.shape)]
+        return self.whole(workspace(tuple(reduced), F64))
+
+    def planned(self, steps: list[StackStep]) -> list[Call]:  # type: ignore[override]
+        calls: list[Call] = []
+        for k, shares in steps:
+            hands_on = any(s.is_handed for s in shares)
+            is_last = k not in self.homes and is_spent(self.g, k) and not hands_on
+            c = self.homes[k] if k in self.homes else self.whole(self.g[k])
+            for n, share in enumerate(shares, 1):
+                if is_last and n == len(shares):
+                    self.spent.append(self.g[k])
+                self.plan(k, c, share, calls)
+            self.let_go(c)
+        return calls
+
+    def plan(self, k: int, c: int, share: Share, calls: list[Call]) -> None:
+        """Let the call for a share of variable k, whose cotangent has slot c, be made."""
+        i = share.parent
+        so_far = self.homes[i] if i in self.homes else self.given(i)
+        if k not in self.summed and i in self.summed:
+            c = self.sum_of(c, self.summed[i], calls)
+        elif share.is_handed and k not in self.summed and not so_far and i >= self.first:
+            self.homes[i] = c
+            if c in self.held:
+                self.held[c] += 1
+            return
+        of_sums = k in self.summed or i in self.summed
+        rule, reads = share.rule(self.shape, of_sums)
+        given = [self.home(i), so_far, 1, c, *map(self.operand, reads)]
+        if i in self.over:
+            given.append(self.slot(True))
+        calls.append(Call(rule, itemgetter(*given)))
+
+    def sum_of(self, c: int, axes: Shape, calls: list[Call]) -> int:
+        """The slot of the sum of a cotangent over axes, which is computed once."""
+        if (c, axes) not in self.sums:
+            slot = self.sums[c, axes] = self.room_for(axes)
+            rule, _ = Summed(0, (), axes, True).rule(self.shape, False)
+            calls.append(Call(rule, itemgetter(slot, 0, 1, c)))
+        return self.sums[c, axes]
 
     def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
         n, inner = self.shape[0], self.shape[1:]
@@ -151,186 +236,3 @@ class StackRun(Run):
                 now[i] = row
             now[1] = rows[len(self.rows) :]
             yield now
-
-
-# --- entries as steps --------------------------------------------------------------------------
-
-
-def step_of_stacks(
-    k: int, entry: tuple, shape: tuple, others: dict[int, tuple]
-) -> tuple[Step, int] | None:
-    """An entry that is more than ufuncs of one shape, as a step; None where it is none of these.
-
-    The shapes of parents that have another one are added to `others`.
-    """
-    if entry[0] is not pull_elementwise and entry[0] is not pull_linear:
-        return None
-    if entry[0] is pull_linear and entry[2].in_stack is None:
-        return None
-    parents, rules, reads, hands_on = [], [], [], []
-    shapes: dict[int, tuple] = {}
-    for n, i in enumerate(entry[1]):
-        if i is None:
-            continue
-        like = entry[6][n]
-        if like.dtype is not F64 or len(like.shape) != len(shape) or like.shape[0] != shape[0]:
-            return None
-        of = of_elementwise if entry[0] is pull_elementwise else of_linear
-        found = of(n, entry, like.shape, shape, len(reads))
-        if found is None:
-            return None
-        rule, read = found
-        parents.append(i)
-        rules.append(rule)
-        reads += [] if read is None else [read]
-        hands_on.append(rule is add_it)
-        if like.shape != shape:
-            shapes[i] = like.shape
-    others.update(shapes)
-    return Step(k, tuple(parents), rules, tuple(reads), tuple(hands_on)), 1
-
-
-#: Shares that are the cotangent times an operand, and how often they are that.
-PRODUCTS = {
-    "c * (x + x)": ("x", 2.0), "c * (x)": ("x", 1.0), "c * x": ("x", 1.0), "c * (y)": ("y", 1.0),
-    "c * y": ("y", 1.0), "c * (out)": ("out", 1.0), "c * out": ("out", 1.0),
-}  # fmt: skip
-
-
-def of_narrow(step: Step, entry: tuple, ct: np.ndarray) -> Step | None:
-    """The same step for a cotangent that has one entry for each row, which is not spread.
-
-    None where the shares are more than products with operands.
-    """
-    stated = getattr(entry[0], "shares", None)
-    if stated is None or any(term not in PRODUCTS for _, term in stated.terms):
-        return None
-    one, reads, rules = ct[..., 0], list(step.reads), []
-    for sign, term in stated.terms:
-        name, times = PRODUCTS[term]
-        at = stated.reads.index(name)
-        c = one * (times if sign == "+" else -times)
-        # What is too large to be taken twice may be the cotangent of what is small.
-        if type(reads[at]) is not np.ndarray or not math.isfinite(np.vdot(c, c)):
-            return None
-        rules.append(row_rule(at, len(reads)))
-        reads.append(c)
-    return step._replace(rules=rules, reads=tuple(reads))
-
-
-def row_rule(at: int, of_rows: int) -> Callable[..., None]:
-    """An operand times what has one entry for each row."""
-
-    def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-        every = list(range(total.ndim))
-        share = total if s is None else work[0]
-        np.einsum(reads[at], every, reads[of_rows], every[:-1], every, out=share)
-        if s is not None:
-            np.add(s, share, total)
-
-    return rule
-
-
-Found = tuple[Callable[..., None], Any] | None
-
-
-def of_linear(n: int, entry: tuple, like: tuple, shape: tuple, at: int) -> Found:
-    """The rule of an argument of a linear operation, and what it reads, which it is given `at`."""
-    found = entry[2].in_stack(n, *entry[3], **entry[4])
-    if found is None:
-        return None
-    transpose, operand = found
-
-    def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-        share = total
-        if s is not None:
-            share = work[0] if like == shape else np.empty_like(total)
-        transpose(c, reads[at], share)
-        if s is not None:
-            np.add(s, share, total)
-
-    return rule, operand
-
-
-def of_elementwise(n: int, entry: tuple, like: tuple, shape: tuple, at: int) -> Found:
-    """The same of an elementwise operation whose slope is an operand, 1 or -1."""
-    primitive, args = entry[2], entry[3]
-    partial = primitive.partials[n]
-    axes = summed_axes(like, shape)
-    if axes is None:
-        return None
-    if partial.constant == 1.0 or partial.constant == -1.0:
-        if axes:
-            return sum_rule(axes, np.add if partial.constant == 1.0 else np.subtract), None
-        return add_it if partial.constant == 1.0 else subtract_it, None
-    if partial.text not in ("x", "y"):
-        return None
-    d = args["xy".index(partial.text)]
-    if type(d) is not np.ndarray or d.dtype is not F64 or d.ndim != len(shape):
-        return None
-    if summed_axes(d.shape, shape) is None or not (d.flags.c_contiguous or 0 in d.strides):
-        return None
-    if not axes:
-        return product_rule(d, shape, at)
-    return (summed_product_rule(axes, at), d) if d.shape == shape else None
-
-
-def summed_axes(like: tuple, shape: tuple) -> tuple[int, ...] | None:
-    """Along which axes it broadcasts; None where among these are the first or the last."""
-    axes = tuple([k for k, (m, n) in enumerate(zip(like, shape, strict=True)) if m != n])
-    inner = all(like[k] == 1 and 0 < k < len(shape) - 1 for k in axes)
-    return axes if inner else None
-
-
-def add_it(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-    """The cotangent as it is."""
-    if s is None:
-        np.copyto(total, c)
-    else:
-        np.add(s, c, total)
-
-
-def subtract_it(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-    """The cotangent with the other sign."""
-    if s is None:
-        np.negative(c, total)
-    else:
-        np.subtract(s, c, total)
-
-
-def sum_rule(axes: tuple[int, ...], add: np.ufunc) -> Callable[..., None]:
-    """The sum of the cotangent over some axes, added or subtracted."""
-
-    def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-        add(0.0 if s is None else s, sum_up(c, axes).reshape(total.shape), total)
-
-    return rule
-
-
-def product_rule(d: np.ndarray, shape: tuple, at: int) -> tuple[Callable[..., None], np.ndarray]:
-    """The cotangent times an operand that broadcasts, which is laid out in long rows once."""
-    frame, (d,) = long_rows(shape, (d,)) or (shape, (d,))
-    frame = (-1, *frame[1:])
-
-    def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-        share = total if s is None else work[0]
-        np.multiply(c.reshape(frame), reads[at], share.reshape(frame))
-        if s is not None:
-            np.add(s, share, total)
-
-    return rule, d
-
-
-def summed_product_rule(axes: tuple[int, ...], at: int) -> Callable[..., None]:
-    """The cotangent times an operand of its shape, summed over some axes."""
-
-    def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-        every = list(range(c.ndim))
-        rest = [k for k in every if k not in axes]
-        out = total.reshape([total.shape[k] for k in rest])
-        if s is None:
-            np.einsum(c, every, reads[at], every, rest, out=out)
-        else:
-            out += np.einsum(c, every, reads[at], every, rest)
-
-    return rule

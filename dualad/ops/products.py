@@ -162,14 +162,16 @@ def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
     return add_products(into, _for_blas(left), _for_blas(right))
 
 
-def _in_stack(k: int, a: Any, b: Any) -> tuple[Any, np.ndarray] | None:
+def _in_stack(k: int, a: Any, b: Any) -> tuple[Any, np.ndarray, tuple[int, ...]] | None:
     """The cotangent of a or b in products of stacks of as many matrices, some of them at a time."""
     other = a if k else b
     if type(other) is not np.ndarray or other.dtype is not F64 or len(a.shape) < 3:
         return None
     if a.shape[:-2] != b.shape[:-2]:
         return None
-    return _from_left if k else np.matmul, _for_blas(_adjoint(other))
+    last = len(a.shape) - 1
+    factor = _for_blas(_adjoint(other))
+    return (_from_left, factor, (last,)) if k else (np.matmul, factor, (last - 1,))
 
 
 def _from_left(ct: np.ndarray, factor: np.ndarray, out: np.ndarray) -> None:
