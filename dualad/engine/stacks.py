@@ -23,6 +23,7 @@ from .run_steps import step_of
 from .runs import Call, Run
 from .spent import is_spent
 from .stack_shares import Share, Summed, shares_of_narrow, shares_of_stacks, shares_of_step
+from .tape import add_cotangent
 
 __all__ = ["is_stack", "pull_stack"]
 
@@ -140,11 +141,13 @@ class StackRun(Run):
     ):
         super().__init__(g, first, shape)
         self.is_spread = is_spread
-        #: the shapes of cotangents that have another one; they leave the run
-        self.others = {s.parent: s.like for step in steps for s in step.shares if s.like != shape}
         self.summed = summed_variables(steps, shape)
+        #: the cotangents of other shapes that leave the run: (variable, whether of sums) -> both
+        self.others: dict[tuple[int, bool], np.ndarray] = {}
         #: (slot of a cotangent, axes) -> the slot of its sum
         self.sums: dict[tuple[int, Shape], int] = {}
+        #: what is called once, when all sums are there
+        self.afterwards: list[Call] = []
         #: the slots of arrays that have one entry for each row
         self.narrow: list[int] = []
 
@@ -157,22 +160,27 @@ class StackRun(Run):
     def laid(self, array: np.ndarray) -> np.ndarray:
         return array if array.flags.c_contiguous or not is_narrow(array) else array[..., 0]
 
-    def given(self, variable: int) -> int:
-        return 0 if variable in self.others or variable in self.summed else super().given(variable)
-
     def home(self, variable: int) -> int:
-        if variable in self.others:
-            if variable not in self.homes:
-                total = self.results[variable] = workspace(self.others[variable], F64)
-                self.homes[variable] = self.whole(total)
-            return self.homes[variable]
-        if variable in self.summed:
-            if variable not in self.homes:
-                self.homes[variable] = self.room_for(self.summed[variable])
-            return self.homes[variable]
         home = super().home(variable)
-        self.sums = {k: slot for k, slot in self.sums.items() if k[0] != home}
+        if self.sums:  # one that is added to has another sum
+            self.sums = {k: slot for k, slot in self.sums.items() if k[0] != home}
         return home
+
+    def of_other_shape(self, share: Share, of_sums: bool) -> tuple[int, int]:
+        """Where a share goes that leaves the run with another shape, and what has come so far."""
+        key = share.parent, of_sums
+        if key in self.others:
+            slot = self.whole(self.others[key])
+            return slot, slot
+        self.others[key] = workspace(share.like, F64)
+        return self.whole(self.others[key]), 0
+
+    def of_sums(self, variable: int) -> tuple[int, int]:
+        """Where a share of sums goes, and what has come so far."""
+        if variable in self.homes:
+            return self.homes[variable], self.homes[variable]
+        self.homes[variable] = self.room_for(self.summed[variable])
+        return self.homes[variable], 0
 
     def room_for(self, axes: Shape) -> int:
         """The slot of an array for sums over axes."""
@@ -195,27 +203,33 @@ class StackRun(Run):
     def plan(self, k: int, c: int, share: Share, calls: list[Call]) -> None:
         """Let the call for a share of variable k, whose cotangent has slot c, be made."""
         i = share.parent
-        so_far = self.homes[i] if i in self.homes else self.given(i)
-        if k not in self.summed and i in self.summed:
-            c = self.sum_of(c, self.summed[i], calls)
-        elif share.is_handed and k not in self.summed and not so_far and i >= self.first:
-            self.homes[i] = c
-            if c in self.held:
-                self.held[c] += 1
-            return
         of_sums = k in self.summed or i in self.summed
+        if of_sums and k not in self.summed:
+            c = self.sum_of(c, self.summed[i], calls)
+        if share.like != self.shape:
+            home, so_far = self.of_other_shape(share, of_sums)
+        elif i in self.summed:
+            home, so_far = self.of_sums(i)
+        else:
+            so_far = self.homes[i] if i in self.homes else self.given(i)
+            if share.is_handed and not so_far and i >= self.first:
+                self.homes[i] = c
+                if c in self.held:
+                    self.held[c] += 1
+                return
+            home = self.home(i)
         rule, reads = share.rule(self.shape, of_sums)
-        given = [self.home(i), so_far, 1, c, *map(self.operand, reads)]
+        given = [home, so_far, 1, c, *map(self.operand, reads)]
         if i in self.over:
             given.append(self.slot(True))
-        calls.append(Call(rule, itemgetter(*given)))
+        (self.afterwards if of_sums else calls).append(Call(rule, itemgetter(*given)))
 
     def sum_of(self, c: int, axes: Shape, calls: list[Call]) -> int:
         """The slot of the sum of a cotangent over axes, which is computed once."""
         if (c, axes) not in self.sums:
             slot = self.sums[c, axes] = self.room_for(axes)
-            rule, _ = Summed(0, (), axes, True).rule(self.shape, False)
-            calls.append(Call(rule, itemgetter(slot, 0, 1, c)))
+            calls.append(Call(Summed(0, (), axes, True).rule(self.shape, False)[0],
+                              itemgetter(slot, 0, 1, c)))  # fmt: skip
         return self.sums[c, axes]
 
     def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
@@ -223,6 +237,7 @@ class StackRun(Run):
         each, wholes = math.prod(inner), [(i, self.slots[i]) for i in self.cut]
         together = len(self.rows) + count + sum(a.shape == self.shape for _, a in wholes)
         step = max(1, ROOM // (each * together))
+        step = -(-n // -(-n // step))  # as many blocks, of nearly one size
         memory = [r.reshape(step, *inner) for r in scratch(len(self.rows) + count, step * each)]
         now = list(self.slots)
         for start in range(0, n, step):
@@ -236,3 +251,10 @@ class StackRun(Run):
                 now[i] = row
             now[1] = rows[len(self.rows) :]
             yield now
+
+    def finish(self, steps: Any) -> None:
+        for function, given in self.afterwards:
+            function(*given(self.slots))
+        super().finish(steps)
+        for (i, _), total in self.others.items():
+            add_cotangent(self.g, i, total)

@@ -163,7 +163,7 @@ def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
 
 
 def _in_stack(k: int, a: Any, b: Any) -> tuple[Any, np.ndarray, tuple[int, ...]] | None:
-    """The cotangent of a or b in products of stacks of as many matrices, some of them at a time."""
+    """The cotangent of a or b in products of as many matrices, of some of them at a time."""
     other = a if k else b
     if type(other) is not np.ndarray or other.dtype is not F64 or len(a.shape) < 3:
         return None
