@@ -20,7 +20,14 @@ from .run_steps import Step
 from .sums import sum_up
 from .tape import pull_elementwise, pull_linear
 
-__all__ = ["Share", "Summed", "shares_of_narrow", "shares_of_stacks", "shares_of_step"]
+__all__ = [
+    "Share",
+    "Summed",
+    "shares_of_broadcast",
+    "shares_of_narrow",
+    "shares_of_stacks",
+    "shares_of_step",
+]
 
 Rule = Callable[..., None]
 Axes = tuple[int, ...]
@@ -121,14 +128,15 @@ class Times(Share):
             frame, (d,) = (-1, *longer[0][1:]), longer[1]
 
         def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
-            share = total if s is None else work[0]
-            if of_sums:
-                share = np.empty_like(total)
+            share = total
+            if s is not None:
+                share = np.empty_like(total) if of_sums else work[0]
             if frame is None:
                 np.multiply(c, reads[0], share)
             else:
                 np.multiply(c.reshape(frame), reads[0], share.reshape(frame))
-            put(share, total, s)
+            if s is not None:
+                np.add(s, share, total)
 
         return rule, (d,)
 
@@ -169,17 +177,10 @@ class Transposed(Share):
             if s is not None:
                 share = work[0] if in_work else np.empty_like(total)
             transpose(c, reads[0], share)
-            put(share, total, s)
+            if s is not None:
+                np.add(s, share, total)
 
         return rule, (self.operand,)
-
-
-def put(share: np.ndarray, total: np.ndarray, s: Any) -> None:
-    """Write a share that may be where it belongs, and add what has come so far."""
-    if s is not None:
-        np.add(s, share, total)
-    elif share is not total:
-        np.copyto(total, share)
 
 
 class RowsTimes(Share):
@@ -195,7 +196,8 @@ class RowsTimes(Share):
         def rule(total: Any, s: Any, work: Any, c: Any, *reads: Any) -> None:
             share = total if s is None else work[0]
             np.einsum(reads[0], every, reads[1], every[:-1], every, out=share)
-            put(share, total, s)
+            if s is not None:
+                np.add(s, share, total)
 
         return rule, (self.d, self.of_rows)
 
@@ -203,11 +205,11 @@ class RowsTimes(Share):
 # --- the shares of an entry --------------------------------------------------------------------
 
 
-def shares_of_step(step: Step, shape: Axes) -> list[Share]:
-    """Those of a written pull on arrays of one shape."""
+def shares_of_step(step: Step, terms: tuple[tuple[str, str], ...], shape: Axes) -> list[Share]:
+    """Those of a written pull, which states the terms, on arrays of one shape."""
     return [
-        Handed(i, shape, True) if hands_on else Written(i, shape, rule, step.reads)
-        for i, rule, hands_on in zip(step.parents, step.rules, step.hands_on, strict=True)
+        Handed(i, shape, sign == "+") if term == "c" else Written(i, shape, rule, step.reads)
+        for i, rule, (sign, term) in zip(step.parents, step.rules, terms, strict=True)
     ]
 
 
@@ -232,6 +234,21 @@ def shares_of_narrow(step: Step, entry: tuple, ct: np.ndarray) -> list[Share] | 
         if type(d) is not np.ndarray or not math.isfinite(np.vdot(c, c)):
             return None
         shares.append(RowsTimes(i, ct.shape, d, c))
+    return shares
+
+
+def shares_of_broadcast(entry: tuple, shape: Axes) -> list[Share] | None:
+    """Those of a written pull that reads operands which broadcast; None where it is no product."""
+    stated, shares = entry[0].shares, list[Share]()
+    for i, (sign, term) in zip(entry[1:], stated.terms, strict=False):
+        if term == "c":
+            shares.append(Handed(i, shape, sign == "+"))
+            continue
+        name, times = PRODUCTS.get(term, ("", 0.0))
+        d = entry[1 + len(stated.terms) + stated.reads.index(name)] if times else None
+        if sign == "-" or times != 1.0 or not broadcasts(d, shape):
+            return None
+        shares.append(Times(i, shape, d))
     return shares
 
 
@@ -276,13 +293,18 @@ def of_elementwise(n: int, i: int, entry: tuple, like: Axes, shape: Axes) -> Sha
     if partial.text not in ("x", "y"):
         return None
     d = args["xy".index(partial.text)]
-    if type(d) is not np.ndarray or d.dtype is not F64 or d.ndim != len(shape):
-        return None
-    if repeated(d.shape, shape) is None or not d.flags.c_contiguous:
+    if not broadcasts(d, shape):
         return None
     if not axes:
         return Times(i, like, d)
     return SummedProduct(i, like, axes, d) if d.shape == shape else None
+
+
+def broadcasts(d: Any, shape: Axes) -> bool:
+    """Whether an operand is a plain array in order that broadcasts along inner axes, or none."""
+    if type(d) is not np.ndarray or d.dtype is not F64 or d.ndim != len(shape):
+        return False
+    return d.flags.c_contiguous and repeated(d.shape, shape) is not None
 
 
 def repeated(like: Axes, shape: Axes) -> Axes | None:

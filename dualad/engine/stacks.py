@@ -16,14 +16,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .contractions import pull_sum
 from .cutting import TOGETHER, scratch
+from .items import pull_slice
 from .joint import Node
+from .linear import pull_composite
 from .memory import F64, workspace
 from .run_steps import step_of
 from .runs import Call, Run
 from .spent import is_spent
-from .stack_shares import Share, Summed, shares_of_narrow, shares_of_stacks, shares_of_step
-from .tape import add_cotangent
+from .stack_shares import (
+    Share,
+    Summed,
+    shares_of_broadcast,
+    shares_of_narrow,
+    shares_of_stacks,
+    shares_of_step,
+)
+from .tape import add_cotangent, pull_elementwise, pull_linear
 
 __all__ = ["is_stack", "pull_stack"]
 
@@ -33,6 +43,8 @@ LONGEST = 64
 ROOM = 2 * TOGETHER
 #: How many entries are summed up at least where sums are taken first.
 MANY = 8
+
+PARENTS_FIRST = frozenset([pull_composite, pull_elementwise, pull_linear, pull_slice, pull_sum])
 
 Shape = tuple[int, ...]
 
@@ -49,7 +61,9 @@ def is_stack(ct: Any) -> bool:
     if type(ct) is not np.ndarray or ct.ndim < 3 or ct.size < TOGETHER or ct.dtype is not F64:
         return False
     each = ct.size // len(ct)
-    return len(ct) > 1 and 4 * each <= TOGETHER and (ct.flags.c_contiguous or is_narrow(ct))
+    if len(ct) < 2 or 4 * each > TOGETHER:
+        return False
+    return ct.flags.c_contiguous or not any(ct.strides) or is_narrow(ct)
 
 
 def is_narrow(ct: np.ndarray) -> bool:
@@ -62,58 +76,71 @@ def pull_stack(tape: list, inputs: int, g: list[Any], last: int) -> bool:
 
     It is not one where flat blocks would do.
     """
-    shape = g[last].shape
-    steps: list[StackStep] = []
-    reached = {last}
+    found = Found(g[last])
     #: what entries may still add to that are pulled after the run
     behind: set[int] = set()
-    is_flat, is_spread, rows, k = True, not g[last].flags.c_contiguous, 1, last
+    reached, k = {last}, last
     while k >= max(inputs, last + 1 - LONGEST):
         entry = tape[k]
         if type(entry) is not tuple:
             break
         if k not in reached:
             behind |= numbers_in(entry)
-        elif k in behind or (k != last and g[k] is not None):
+        elif k in behind or (k != last and g[k] is not None) or not found.take(k, entry):
             break
         else:
-            shares = None
-            if hasattr(entry[0], "shares"):
-                step = step_of(k, entry, None, shape)
-                if step is None or is_waiting(entry):
-                    break
-                rows = max(rows, step[1])
-                if k == last and is_spread:
-                    shares = shares_of_narrow(step[0], entry, g[k])
-                    is_spread = shares is None
-                shares = shares or shares_of_step(step[0], shape)
-            else:
-                shares = shares_of_stacks(entry, shape)
-                is_flat = is_flat and shares is None
-            if shares is None:
-                break
-            steps.append(StackStep(k, shares))
-            reached.update([s.parent for s in shares if s.like == shape])
+            reached.update([s.parent for s in found.steps[-1].shares if s.like == found.shape])
         k -= 1
-    if is_flat or len(steps) < 2:
+    if found.is_flat or len(found.steps) < 2:
         return False
-    StackRun(g, k + 1, shape, steps, is_spread).carry_out(steps, rows)
+    run = StackRun(g, k + 1, found.shape, found.steps, found.is_spread)
+    run.carry_out(found.steps, found.rows)
     return True
 
 
+class Found:
+    """The steps that a run is made of, from its first cotangent on."""
+
+    def __init__(self, ct: np.ndarray):
+        self.ct, self.shape = ct, ct.shape
+        self.steps: list[StackStep] = []
+        #: how many blocks to work in they need
+        self.rows = 1
+        #: whether all of them are elementwise operations on arrays of one shape
+        self.is_flat = True
+        #: whether the cotangent repeats an entry, and is written out for each block
+        self.is_spread = not ct.flags.c_contiguous
+
+    def take(self, k: int, entry: tuple) -> bool:
+        """Take an entry as the next step; whether it can be one."""
+        shares = None
+        if not hasattr(entry[0], "shares"):
+            shares, self.is_flat = shares_of_stacks(entry, self.shape), False
+        elif not any(type(r) is Node and r.done is None for r in entry):
+            step = step_of(k, entry, None, self.shape)
+            if step is None:
+                shares, self.is_flat = shares_of_broadcast(entry, self.shape), False
+            else:
+                if not self.steps and self.is_spread and is_narrow(self.ct):
+                    shares = shares_of_narrow(step[0], entry, self.ct)
+                    self.is_spread = shares is None
+                shares = shares or shares_of_step(step[0], entry[0].shares.terms, self.shape)
+                self.rows = max(self.rows, step[1])
+        if shares is None:
+            return False
+        self.steps.append(StackStep(k, shares))
+        return True
+
+
 def numbers_in(entry: tuple) -> set[int]:
-    """All numbers that an entry holds, the variables of its parents among them."""
+    """Numbers that an entry holds, the variables of its parents among them."""
     found = set()
-    for part in entry:
+    # Of many kinds it is known that the parents come first.
+    for part in entry[:2] if entry[0] in PARENTS_FIRST else entry:
         for i in part if type(part) is tuple else (part,):
             if type(i) is int:
                 found.add(i)
     return found
-
-
-def is_waiting(entry: tuple) -> bool:
-    """Whether an entry reads what is put off."""
-    return any(type(r) is Node and r.done is None for r in entry)
 
 
 def summed_variables(steps: list[StackStep], shape: Shape) -> dict[int, Shape]:
@@ -148,7 +175,7 @@ class StackRun(Run):
         self.sums: dict[tuple[int, Shape], int] = {}
         #: what is called once, when all sums are there
         self.afterwards: list[Call] = []
-        #: the slots of arrays that have one entry for each row
+        #: the slots of arrays that have one entry for each row, or for all
         self.narrow: list[int] = []
 
     def whole(self, array: np.ndarray) -> int:
@@ -233,7 +260,7 @@ class StackRun(Run):
         return self.sums[c, axes]
 
     def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
-        n, inner = self.shape[0], self.shape[1:]
+        n, inner, n_axes = self.shape[0], self.shape[1:], len(self.shape)
         each, wholes = math.prod(inner), [(i, self.slots[i]) for i in self.cut]
         together = len(self.rows) + count + sum(a.shape == self.shape for _, a in wholes)
         step = max(1, ROOM // (each * together))
@@ -245,7 +272,10 @@ class StackRun(Run):
             for i, array in wholes:
                 now[i] = array[start : start + size]
             for i in self.narrow:
-                now[i] = np.repeat(now[i].reshape(-1), inner[-1]).reshape(size, *inner)
+                if now[i].ndim == n_axes:
+                    now[i] = now[i].copy()
+                else:
+                    now[i] = np.repeat(now[i].reshape(-1), inner[-1]).reshape(size, *inner)
             rows = memory if size == step else [r[:size] for r in memory]
             for i, row in zip(self.rows, rows, strict=False):
                 now[i] = row
