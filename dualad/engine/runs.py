@@ -134,7 +134,7 @@ class Run:
                 del self.held[slot]
                 self.idle.append(slot)
 
-    def planned(self, steps: list[Step]) -> list[Call]:
+    def planned(self, steps: list[Any]) -> list[Call]:
         """The calls that are made for every block."""
         calls: list[Call] = []
         for step in steps:
@@ -171,7 +171,7 @@ class Run:
     def is_over(self, reads: Sequence[Any]) -> None:
         """What a step reads has been read."""
 
-    def carry_out(self, steps: list[Step], count: int) -> None:
+    def carry_out(self, steps: list[Any], count: int) -> None:
         """Pull the steps block by block, with so many blocks to work in."""
         calls = self.planned(steps)
         for now in self.blocks(count, TOGETHER // ROOM):
@@ -187,7 +187,7 @@ class Run:
             now[1] = work
             yield now
 
-    def finish(self, steps: list[Step]) -> None:
+    def finish(self, steps: list[Any]) -> None:
         """Hand on the cotangents that leave the run."""
         for step in steps:
             self.g[step.variable] = None
@@ -243,7 +243,7 @@ class RunWithValues(Run):
             self.is_over(n.active)
         return calls
 
-    def carry_out(self, steps: list[Step], count: int) -> None:
+    def carry_out(self, steps: list[Any], count: int) -> None:
         forward = self.forward(steps)
         sums = [self.values[id(n)] for n in self.waiting]
         self.is_over(self.waiting)

@@ -25,14 +25,13 @@ from .memory import F64, workspace
 from .run_steps import step_of
 from .runs import Call, Run
 from .spent import is_spent
-from .stack_shares import (
-    Share,
-    Summed,
+from .stack_entries import (
     shares_of_broadcast,
     shares_of_narrow,
     shares_of_stacks,
     shares_of_step,
 )
+from .stack_shares import Share, Summed
 from .tape import add_cotangent, pull_elementwise, pull_linear
 
 __all__ = ["is_stack", "pull_stack"]
@@ -102,7 +101,9 @@ class Found:
     """The steps that a run is made of, from its first cotangent on."""
 
     def __init__(self, ct: np.ndarray):
-        self.ct, self.shape = ct, ct.shape
+        self.shape = ct.shape
+        #: kept where shares read it: what nobody else holds is written over
+        self.narrow = ct if is_narrow(ct) else None
         self.steps: list[StackStep] = []
         #: how many blocks to work in they need
         self.rows = 1
@@ -121,8 +122,8 @@ class Found:
             if step is None:
                 shares, self.is_flat = shares_of_broadcast(entry, self.shape), False
             else:
-                if not self.steps and self.is_spread and is_narrow(self.ct):
-                    shares = shares_of_narrow(step[0], entry, self.ct)
+                if not self.steps and self.narrow is not None:
+                    shares = shares_of_narrow(step[0], entry, self.narrow)
                     self.is_spread = shares is None
                 shares = shares or shares_of_step(step[0], entry[0].shares.terms, self.shape)
                 self.rows = max(self.rows, step[1])
@@ -214,7 +215,7 @@ class StackRun(Run):
         reduced = [1 if k in axes else n for k, n in enumerate(self.shape)]
         return self.whole(workspace(tuple(reduced), F64))
 
-    def planned(self, steps: list[StackStep]) -> list[Call]:  # type: ignore[override]
+    def planned(self, steps: list[StackStep]) -> list[Call]:
         calls: list[Call] = []
         for k, shares in steps:
             hands_on = any(s.is_handed for s in shares)

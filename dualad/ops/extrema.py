@@ -58,7 +58,7 @@ def _places(hit: np.ndarray, axes: list[int]) -> np.ndarray:
         return hit.reshape(-1).nonzero()[0]
     # Where the hits are along the axes: a sum of what is zero elsewhere, in few bits.
     before, n = math.prod(shape[:first]), math.prod(shape[first:last])
-    kind = np.uint8 if n <= 1 << 8 else np.uint16 if n <= 1 << 16 else np.intp
+    kind: Any = np.uint8 if n <= 1 << 8 else np.uint16 if n <= 1 << 16 else np.intp
     along = hit.reshape(before, n, after).view(np.uint8) * np.arange(n, dtype=kind)[:, None]
     row = np.add.reduce(along, axis=1, dtype=kind).astype(np.intp)
     if before > 1:
