@@ -114,21 +114,23 @@ class Found:
 
     def take(self, k: int, entry: tuple) -> bool:
         """Take an entry as the next step; whether it can be one."""
-        shares = None
+        shares, is_flat = None, False
         if not hasattr(entry[0], "shares"):
-            shares, self.is_flat = shares_of_stacks(entry, self.shape), False
+            shares = shares_of_stacks(entry, self.shape)
         elif not any(type(r) is Node and r.done is None for r in entry):
             step = step_of(k, entry, None, self.shape)
             if step is None:
-                shares, self.is_flat = shares_of_broadcast(entry, self.shape), False
+                shares = shares_of_broadcast(entry, self.shape)
             else:
+                is_flat = True
                 if not self.steps and self.narrow is not None:
                     shares = shares_of_narrow(step[0], entry, self.narrow)
                     self.is_spread = shares is None
                 shares = shares or shares_of_step(step[0], entry[0].shares.terms, self.shape)
                 self.rows = max(self.rows, step[1])
-        if shares is None:
+        if not shares:
             return False
+        self.is_flat = self.is_flat and is_flat
         self.steps.append(StackStep(k, shares))
         return True
 

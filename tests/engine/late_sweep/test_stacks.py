@@ -222,6 +222,22 @@ def test_derivatives_of_gradients_go_the_plain_way(runs):
     np.testing.assert_allclose(along, want, rtol=1e-9)
 
 
+def test_flat_runs_are_left_to_flat_blocks(runs):
+    """Elementwise operations alone, above one that is for no run."""
+
+    def f(points):
+        z = np.sort(points, axis=1)
+        return np.sum(np.tanh(z * POINTS) * WEIGHTS[:, :, None])
+
+    order = np.argsort(POINTS, axis=1)
+    z = np.take_along_axis(POINTS, order, axis=1)
+    by_sorted = POINTS * (1.0 - np.tanh(z * POINTS) ** 2) * WEIGHTS[:, :, None]
+    want = np.empty_like(POINTS)
+    np.put_along_axis(want, order, by_sorted, axis=1)
+    np.testing.assert_allclose(dualad.grad(f)(POINTS), want, rtol=1e-9, atol=1e-12)
+    assert not runs
+
+
 def test_small_stacks_are_not_cut(runs):
     few = ONE[:, :200]
     f = dualad.grad(lambda c: np.sum((np.matmul(few - c[:, None, :], MATRICES)) ** 2))
