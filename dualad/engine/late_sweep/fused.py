@@ -19,9 +19,10 @@ from ..arrays.memory import LARGE
 from ..arrays.spent import SPENT, is_spent
 from ..programs.tape import pull_linear
 from ..put_off.joint import Node, in_order
+from .late_runs import LateRun
 from .record_state import RecordState
 from .run_steps import Step, step_of
-from .runs import Run, RunWithValues
+from .runs import Run
 from .stacks import is_stack, pull_stack
 
 __all__ = ["sweep_large"]
@@ -67,7 +68,7 @@ def sweep_large(
                 known.update([(i, g[i]) for i in new])
         elif type(ct) is np.ndarray and ct.size >= LARGE and hasattr(pull, "shares"):
             del ct  # what nobody else holds is written over
-            first = pull_run(tape, inputs, g, k, late)
+            first = pull_run(tape, inputs, g, k, late, known)
             if first is None:
                 pull_one(entry if late is None else late.settled(entry), g, k, own)
             else:
@@ -103,9 +104,17 @@ def larger_shares(ct: np.ndarray, entry: tuple, inputs: int, g: list[Any]) -> li
 
 
 def pull_run(
-    tape: list, inputs: int, g: list[Any], last: int, late: RecordState | None
+    tape: list,
+    inputs: int,
+    g: list[Any],
+    last: int,
+    late: RecordState | None,
+    known: dict[int, np.ndarray],
 ) -> int | None:
-    """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
+    """Transpose the run of entries that ends at `last`; where it begins, None where none does.
+
+    What is known of gradients then is noted as in `sweep_large`.
+    """
     below = last - 1
     if late is not None:
         pass  # one entry may be a run
@@ -117,24 +126,23 @@ def pull_run(
             return None
     shape = g[last].shape
     steps: list[Step] = []
-    reached, rows, k = {last}, 1, last
+    reached, k = {last}, last
     while k >= inputs and (late is None or len(steps) < LONGEST):
         if k in reached or g[k] is not None:
-            found = step_of(k, tape[k], g[k], shape)
-            if found is None:
+            step = step_of(k, tape[k], g[k], shape)
+            if step is None:
                 break
-            step, needed = found
             steps.append(step)
             reached.update(step.parents)
-            rows = max(rows, needed)
         k -= 1
     nodes = [] if late is None else nodes_of(steps, late, k, last, shape)
     if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
         return None
     if late is None or not nodes:
-        Run(g, k + 1, shape).carry_out(steps, rows)
+        run = Run(g, k + 1, shape)
     else:
-        RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps, rows)
+        run = LateRun(g, k + 1, shape, late, in_order(nodes))
+    known |= run.carry_out(steps, inputs)
     return k + 1
 
 

@@ -1,32 +1,28 @@
-"""Entries of written pulls as steps of a run: the rules by which their shares are computed.
-
-The shares are those that a pull states; they are computed on blocks.
-"""
+"""Entries of written pulls as steps of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.memory import F64
-from ..primitives.blocks import share_rule
+from ..primitives.block_rules import known_rules
 from ..put_off.joint import Node
 
-__all__ = ["Step", "is_plain", "known_rules", "step_of"]
+__all__ = ["Step", "is_plain", "step_of"]
 
 NUMBERS = (float, int, np.float64)
-#: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
-_rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
 
 
 class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its rules, what they read."""
+    """An entry of a run: its variable, those of its parents, its pull, what that reads."""
 
     variable: int
     parents: tuple[int, ...]
-    rules: list[Callable]
+    pull: Any
+    #: which of the reads are arrays
+    kinds: tuple[bool, ...]
     reads: tuple
     #: which parents get the cotangent as it is
     hands_on: tuple[bool, ...]
@@ -40,7 +36,7 @@ def is_plain(ct: Any, shape: tuple) -> bool:
     )  # fmt: skip
 
 
-def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | None:
+def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> Step | None:
     """An entry as a step of a run over arrays of that shape; None where it is no such entry."""
     stated = getattr(entry[0], "shares", None)
     if stated is None or not (ct is None or is_plain(ct, shape)):
@@ -57,29 +53,7 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | N
         if not is_array and type(r) not in NUMBERS:
             return None
         kinds.append(is_array)
-    found = known_rules(entry[0], tuple(kinds))
-    if found is None:
+    if known_rules(entry[0], tuple(kinds)) is None:
         return None
     hands_on = tuple([term == ("+", "c") for term in stated.terms])
-    return Step(k, entry[1 : 1 + count], found[0], reads, hands_on), found[1]
-
-
-def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The same as `rules_of` the shares of a pull, made once."""
-    key = (pull, kinds)
-    if key not in _rules:
-        _rules[key] = rules_of(pull.shares, kinds)
-    return _rules[key]
-
-
-def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The shares of an entry as functions on blocks; None where one is more than ufuncs."""
-    numbers = {name for name, is_array in zip(stated.reads, kinds, strict=True) if not is_array}
-    rules, rows = [], 1
-    for sign, term in stated.terms:
-        made = share_rule(stated.namespace, term, sign, stated.reads, numbers)
-        if made is None:
-            return None
-        rules.append(made[0])
-        rows = max(rows, made[1])
-    return rules, rows
+    return Step(k, entry[1 : 1 + count], entry[0], tuple(kinds), reads, hands_on)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from ..arrays.memory import F64
+from ..primitives.block_rules import ShareRules, known_rules
 from ..programs.tape import pull_elementwise, pull_linear
 from .run_steps import Step
 from .stack_shares import (
@@ -26,12 +28,22 @@ __all__ = ["shares_of_broadcast", "shares_of_narrow", "shares_of_stacks", "share
 Axes = tuple[int, ...]
 
 
-def shares_of_step(step: Step, terms: tuple[tuple[str, str], ...], shape: Axes) -> list[Share]:
-    """Those of a written pull, which states the terms, on arrays of one shape."""
-    return [
-        Handed(i, shape, sign == "+") if term == "c" else Written(i, shape, rule, step.reads)
-        for i, rule, (sign, term) in zip(step.parents, step.rules, terms, strict=True)
-    ]
+def shares_of_step(step: Step, shape: Axes) -> tuple[list[Share], int]:
+    """Those of a written pull on arrays of one shape, and how many blocks to work in they need."""
+    shares, rows = list[Share](), 1
+    rules = known_rules(step.pull, step.kinds) or ()
+    for i, rule, (sign, term) in zip(step.parents, rules, step.pull.shares.terms, strict=True):
+        if term == "c":
+            shares.append(Handed(i, shape, sign == "+"))
+        else:
+            shares.append(Written(i, shape, function_of(rule), step.reads))
+            rows = max(rows, rule.spares)
+    return shares, rows
+
+
+@functools.cache
+def function_of(rule: ShareRules) -> Any:
+    return rule.function()
 
 
 #: Shares that are the cotangent times an operand, and how often they are that.

@@ -10,7 +10,7 @@ thousands, and all that is asked for is what the centre gets.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from ..programs.linear import pull_composite
 from ..programs.tape import add_cotangent, pull_elementwise, pull_linear
 from ..put_off.joint import Node
 from .run_steps import step_of
-from .runs import Call, Run
+from .runs import Run
 from .stack_entries import (
     shares_of_broadcast,
     shares_of_narrow,
@@ -46,6 +46,13 @@ MANY = 8
 PARENTS_FIRST = frozenset([pull_composite, pull_elementwise, pull_linear, pull_slice, pull_sum])
 
 Shape = tuple[int, ...]
+
+
+class Call(NamedTuple):
+    """A function of blocks, and how what it is given is taken from all slots."""
+
+    function: Callable[..., Any]
+    given: Callable[[list], tuple]
 
 
 class StackStep(NamedTuple):
@@ -92,8 +99,7 @@ def pull_stack(tape: list, inputs: int, g: list[Any], last: int) -> bool:
         k -= 1
     if found.is_flat or len(found.steps) < 2:
         return False
-    run = StackRun(g, k + 1, found.shape, found.steps, found.is_spread)
-    run.carry_out(found.steps, found.rows)
+    StackRun(g, k + 1, found.shape, found.steps, found.is_spread).sweep(found.steps, found.rows)
     return True
 
 
@@ -124,10 +130,11 @@ class Found:
             else:
                 is_flat = True
                 if not self.steps and self.narrow is not None:
-                    shares = shares_of_narrow(step[0], entry, self.narrow)
+                    shares = shares_of_narrow(step, entry, self.narrow)
                     self.is_spread = shares is None
-                shares = shares or shares_of_step(step[0], entry[0].shares.terms, self.shape)
-                self.rows = max(self.rows, step[1])
+                if shares is None:
+                    shares, rows = shares_of_step(step, self.shape)
+                    self.rows = max(self.rows, rows)
         if not shares:
             return False
         self.is_flat = self.is_flat and is_flat
@@ -171,6 +178,8 @@ class StackRun(Run):
     ):
         super().__init__(g, first, shape)
         self.is_spread = is_spread
+        #: the slot of the blocks to work in
+        self.work = self.slot(None)
         self.summed = summed_variables(steps, shape)
         #: the cotangents of other shapes that leave the run: (variable, whether of sums) -> both
         self.others: dict[tuple[int, bool], np.ndarray] = {}
@@ -182,13 +191,13 @@ class StackRun(Run):
         self.narrow: list[int] = []
 
     def whole(self, array: np.ndarray) -> int:
-        slot = super().whole(array)
-        if self.is_spread and not array.flags.c_contiguous and not self.narrow:
-            self.narrow.append(slot)
-        return slot
-
-    def laid(self, array: np.ndarray) -> np.ndarray:
-        return array if array.flags.c_contiguous or not is_narrow(array) else array[..., 0]
+        if id(array) not in self.known:
+            is_short = not array.flags.c_contiguous and is_narrow(array)
+            slot = self.known[id(array)] = self.slot(array[..., 0] if is_short else array)
+            self.cut.append(slot)
+            if self.is_spread and not array.flags.c_contiguous and not self.narrow:
+                self.narrow.append(slot)
+        return self.known[id(array)]
 
     def home(self, variable: int) -> int:
         home = super().home(variable)
@@ -217,7 +226,8 @@ class StackRun(Run):
         reduced = [1 if k in axes else n for k, n in enumerate(self.shape)]
         return self.whole(workspace(tuple(reduced), F64))
 
-    def planned(self, steps: list[StackStep]) -> list[Call]:
+    def sweep(self, steps: list[StackStep], count: int) -> None:
+        """Pull the steps, some entries of the stacks at a time, with so many blocks to work in."""
         calls: list[Call] = []
         for k, shares in steps:
             hands_on = any(s.is_handed for s in shares)
@@ -228,7 +238,14 @@ class StackRun(Run):
                     self.spent.append(self.g[k])
                 self.plan(k, c, share, calls)
             self.let_go(c)
-        return calls
+        for now in self.blocks(count):
+            for function, given in calls:
+                function(*given(now))
+        for function, given in self.afterwards:
+            function(*given(self.slots))
+        self.finish(steps, ())  # type: ignore[arg-type]
+        for (i, _), total in self.others.items():
+            add_cotangent(self.g, i, total)
 
     def plan(self, k: int, c: int, share: Share, calls: list[Call]) -> None:
         """Let the call for a share of variable k, whose cotangent has slot c, be made."""
@@ -241,7 +258,7 @@ class StackRun(Run):
         elif i in self.summed:
             home, so_far = self.of_sums(i)
         else:
-            so_far = self.homes[i] if i in self.homes else self.given(i)
+            so_far = self.so_far(i)
             if share.is_handed and not so_far and i >= self.first:
                 self.homes[i] = c
                 if c in self.held:
@@ -249,7 +266,7 @@ class StackRun(Run):
                 return
             home = self.home(i)
         rule, reads = share.rule(self.shape, of_sums)
-        given = [home, so_far, 1, c, *map(self.operand, reads)]
+        given = [home, so_far, self.work, c, *map(self.operand, reads)]
         if i in self.over:
             given.append(self.slot(True))
         (self.afterwards if of_sums else calls).append(Call(rule, itemgetter(*given)))
@@ -259,10 +276,10 @@ class StackRun(Run):
         if (c, axes) not in self.sums:
             slot = self.sums[c, axes] = self.room_for(axes)
             calls.append(Call(Summed(0, (), axes, True).rule(self.shape, False)[0],
-                              itemgetter(slot, 0, 1, c)))  # fmt: skip
+                              itemgetter(slot, 0, self.work, c)))  # fmt: skip
         return self.sums[c, axes]
 
-    def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
+    def blocks(self, count: int) -> Iterator[list[Any]]:
         n, inner, n_axes = self.shape[0], self.shape[1:], len(self.shape)
         each, wholes = math.prod(inner), [(i, self.slots[i]) for i in self.cut]
         together = len(self.rows) + count + sum(a.shape == self.shape for _, a in wholes)
@@ -282,12 +299,5 @@ class StackRun(Run):
             rows = memory if size == step else [r[:size] for r in memory]
             for i, row in zip(self.rows, rows, strict=False):
                 now[i] = row
-            now[1] = rows[len(self.rows) :]
+            now[self.work] = rows[len(self.rows) :]
             yield now
-
-    def finish(self, steps: Any) -> None:
-        for function, given in self.afterwards:
-            function(*given(self.slots))
-        super().finish(steps)
-        for (i, _), total in self.others.items():
-            add_cotangent(self.g, i, total)

@@ -24,9 +24,9 @@ def runs(monkeypatch):
     found = []
 
     class Seen(stacks.StackRun):
-        def carry_out(self, steps, count):
+        def sweep(self, steps, count):
             found.append(([s.variable for s in steps], self.summed))
-            super().carry_out(steps, count)
+            super().sweep(steps, count)
 
     monkeypatch.setattr(stacks, "StackRun", Seen)
     return found
