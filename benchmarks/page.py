@@ -105,6 +105,11 @@ engine may cost.
   on blocks that stay in the cache, and neighbouring operations are swept together, block by block;
   cotangents are added in place where nobody else holds them, and summed over short axes by a
   product with ones. Below that, an operation costs what its calls cost.
+- From 131072 entries on (1 MB), operations on stacks of small arrays are swept some entries of the
+  first axis at a time, products of matrices and operands that broadcast among them. Of a cotangent
+  that is summed over an axis in the end, as that of `points - centre[:, None, :]` is where the
+  centres alone move, no more than the sum is computed: what lies between, where it treats all rows
+  alike, is computed of sums too.
 - Fresh memory costs more than what is written into it: the kernel hands it out page by page. The
   memory of large values goes back to a pool when the last array on it is gone, 32 MB at most
   between calls (`dualad.engine.arrays.memory.POOL.shrink()` gives it back). Peaks of memory are

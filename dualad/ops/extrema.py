@@ -59,14 +59,17 @@ def _by_row(places: np.ndarray, hit: np.ndarray, axes: list[int]) -> np.ndarray:
         return np.asarray(np.ravel_multi_index(at, shape))
     after = math.prod(shape[last:])
     if after == 1:
-        return places
-    # The hits come in the order of the array: each goes to where its row ends up.
-    row = places % after
-    if first > 0:
-        row += places // (math.prod(shape[first:last]) * after) * after
-    ordered = np.empty_like(places)
-    ordered[row] = places
-    return ordered
+        return hit.reshape(-1).nonzero()[0]
+    # Where the hits are along the axes: a sum of what is zero elsewhere, in few bits.
+    before, n = math.prod(shape[:first]), math.prod(shape[first:last])
+    kind: Any = np.uint8 if n <= 1 << 8 else np.uint16 if n <= 1 << 16 else np.intp
+    along = hit.reshape(before, n, after).view(np.uint8) * np.arange(n, dtype=kind)[:, None]
+    row = np.add.reduce(along, axis=1, dtype=kind).astype(np.intp)
+    if before > 1:
+        row += n * np.arange(before)[:, None]
+    row *= after
+    row += np.arange(after)
+    return row.reshape(-1)
 
 
 def _put(values: Any, places: np.ndarray, shape: tuple) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.arrays.memory import F64
 from ..engine.levels.traced import Spec
 from ..engine.primitives.primitive import Linear
 from ..engine.primitives.shape import BOUND
@@ -40,9 +41,24 @@ def write_at(x: Any, v: Any, index: Any) -> Any:
 def _add_into(out: np.ndarray, ct: Any, index: tuple) -> None:
     for k in index:
         if is_array(k):
+            if out.ndim > 1 and ct.size >= MANY and ct.size >= out.size and is_plain(out, ct):
+                # Entries of several axes NumPy adds one by one, those of one axis in a third.
+                flat = np.arange(out.size).reshape(out.shape)[index]
+                if flat.shape == ct.shape:
+                    entries = out.reshape(-1)
+                    entries += np.bincount(flat.reshape(-1), ct.reshape(-1), out.size)
+                    return
             np.add.at(out, index, ct)
             return
     out[index] += ct
+
+
+#: From so many entries on it is worth while to look where they belong.
+MANY = 512
+
+
+def is_plain(out: np.ndarray, ct: Any) -> bool:
+    return type(ct) is np.ndarray and out.dtype is F64 is ct.dtype and out.flags.c_contiguous
 
 
 def _getitem_batch(args: tuple, mine: tuple, index: tuple) -> Any:

@@ -162,6 +162,22 @@ def _add_share(k: int, into: np.ndarray, ct: Any, a: Any, b: Any) -> bool:
     return add_products(into, _for_blas(left), _for_blas(right))
 
 
+def _in_stack(k: int, a: Any, b: Any) -> tuple[Any, np.ndarray, tuple[int, ...]] | None:
+    """The cotangent of a or b in products of as many matrices, of some of them at a time."""
+    other = a if k else b
+    if type(other) is not np.ndarray or other.dtype is not F64 or len(a.shape) < 3:
+        return None
+    if a.shape[:-2] != b.shape[:-2]:
+        return None
+    last = len(a.shape) - 1
+    factor = _for_blas(_adjoint(other))
+    return (_from_left, factor, (last,)) if k else (np.matmul, factor, (last - 1,))
+
+
+def _from_left(ct: np.ndarray, factor: np.ndarray, out: np.ndarray) -> None:
+    np.matmul(factor, ct, out)
+
+
 def _add_outer(into: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
     """Add the outer product of a column, or vector, and a row."""
     from .lapack import add_outer
@@ -243,6 +259,7 @@ matmul = Linear(
     show=lambda a, b: f"{a} @ {b}",
     quick=_quickly,
     add_share=_add_share,
+    in_stack=_in_stack,
     name="matmul",
 )
 

@@ -106,6 +106,8 @@ def _spread(ct: Any, x: Any, axes: tuple) -> Any:
     if not ct.shape:
         return spread(ct, shape)
     kept = tuple([1 if k in axes else n for k, n in enumerate(shape)])
+    if type(ct) is np.ndarray and math.prod(shape) > FEW:
+        return np.broadcast_to(ct.reshape(kept), shape)
     return spread(ct if ct.shape == kept else reshape(ct, shape=kept), shape)
 
 

@@ -315,3 +315,27 @@ def test_assignment_that_does_not_fit():
         dualad.jvp(lambda x: _set(slice(2))(x, np.ones(3)), (np.ones(4),), (np.ones(4),))
     with pytest.raises(ValueError, match="broadcast"):
         dualad.grad(lambda x: np.sum(_set(slice(2))(x, x)))(np.ones(4))
+
+
+rng = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(
+    "shape, index",
+    [
+        ((30, 20), (slice(None), rng.integers(-20, 20, (5, 9)))),
+        ((200, 10), (rng.integers(-200, 200, 400),)),
+        ((20, 30), (rng.integers(0, 20, 700), rng.integers(0, 30, 700))),
+        ((3, 20, 10), (slice(None), rng.uniform(size=(20, 10)) < 0.95)),
+    ],
+    ids=["columns", "rows", "entries", "mask"],
+)
+def test_many_entries_of_several_axes(shape, index):
+    """What is taken more than once gets the sum, whatever has come before."""
+    x = rng.normal(size=shape)
+    w = rng.normal(size=x[index].shape)
+    want = np.array(x)
+    for at, share in zip(np.arange(x.size).reshape(shape)[index].ravel(), w.ravel(), strict=True):
+        want.reshape(-1)[at] += share
+    got = dualad.grad(lambda x: np.sum(x[index] * w) + np.sum(x * x) / 2.0)(x)
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)

@@ -100,8 +100,7 @@ class Pool:
 
     def take_back(self, returned: _Return) -> None:
         """Take the memory of an array that has died."""
-        self.returned.append(returned)
-        self.sort()
+        self.put(returned.memory)
         if not self.users:
             self.shrink(self.limit)
 
@@ -302,7 +301,19 @@ def large_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *shape[-2:])
     if math.prod(shape) < LARGE:
         return np.matmul(a, b)
+    if COPIES and len(shape) > 2:
+        a, b = in_order(a), in_order(b)
     return np.matmul(a, b, POOL.lend(shape))
+
+
+#: Whether NumPy multiplies by copies of matrices that have neither their rows nor their columns
+#: in order, as BLAS wants them: before 2.3 it multiplied without BLAS.
+COPIES = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+
+
+def in_order(stack: np.ndarray) -> np.ndarray:
+    """A stack of matrices, of which NumPy would copy one after the other, copied at once."""
+    return stack if 8 in stack.strides[-2:] or stack.size >= LARGE else stack.copy()
 
 
 def workspace(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -18,7 +18,7 @@ __all__ = ["has_short_rows", "in_long_rows", "long_rows"]
 #: Rows of fewer entries are short.
 SHORT = 64
 #: How long they are made at most.
-LONG = 1024
+LONG = 256
 #: How many of the long rows there are at least, so that what is written down is little.
 MANY = 8
 #: How many rows are taken as one at least.

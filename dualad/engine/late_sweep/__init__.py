@@ -2,7 +2,9 @@
 
 `late_records` puts operations off, `late_sums` the sums of their results; `record_state` knows
 what a level has put off. The sweep transposes runs of entries block by block (`fused`), and
-computes on the way what nobody has looked at (`runs`, `late_runs`).
+computes on the way what nobody has looked at (`runs`, `late_runs`); what an entry is in a run,
+`run_steps` says. Runs over stacks of small arrays are cut along their first axis (`stacks`):
+`stack_entries` says what parents get, and `stack_shares` how that is computed.
 
 It may import: levels, arrays, primitives, programs, kinds, put_off, fast_paths.
 """

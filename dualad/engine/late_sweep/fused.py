@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from ..arrays.guard import has_nan
-from ..arrays.memory import F64, LARGE
+from ..arrays.memory import LARGE
 from ..arrays.spent import SPENT, is_spent
-from ..primitives.block_rules import known_rules
 from ..programs.tape import pull_linear
 from ..put_off.joint import Node, in_order
 from .late_runs import LateRun
 from .record_state import RecordState
-from .runs import Run, Step, is_plain
+from .run_steps import Step, step_of
+from .runs import Run
+from .stacks import is_stack, pull_stack
 
 __all__ = ["sweep_large"]
 
-NUMBERS = (float, int, np.float64)
 #: How many entries a run has at most of which values are computed: they are all in the cache.
 LONGEST = 64
 
@@ -53,6 +53,12 @@ def sweep_large(
         if ct is None:
             k -= 1
             continue
+        if is_stack(ct):
+            del ct  # what nobody else holds is written over
+            if pull_stack(tape, inputs, g, k):
+                k -= 1
+                continue
+            ct = g[k]
         entry = tape[k]
         pull = entry[0]
         if pull is pull_linear and type(ct) is np.ndarray:
@@ -166,26 +172,3 @@ def nodes_of(steps: list[Step], late: RecordState, k: int, last: int, shape: tup
         if total.value is None and n.done is None and n.shape == shape and k < n.variable <= last:
             nodes.append(n)
     return nodes
-
-
-def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> Step | None:
-    """An entry as a step of a run over arrays of that shape; None where it is no such entry."""
-    stated = getattr(entry[0], "shares", None)
-    if stated is None or not (ct is None or is_plain(ct, shape)):
-        return None
-    count = len(stated.terms)
-    reads = entry[1 + count :]
-    kinds = []
-    for r in reads:
-        is_array = type(r) is np.ndarray or type(r) is Node
-        if is_array and not (r.shape == shape and r.dtype is F64):
-            return None
-        if type(r) is np.ndarray and not r.flags.c_contiguous:
-            return None
-        if not is_array and type(r) not in NUMBERS:
-            return None
-        kinds.append(is_array)
-    if known_rules(entry[0], tuple(kinds)) is None:
-        return None
-    hands_on = tuple([term == ("+", "c") for term in stated.terms])
-    return Step(k, entry[1 : 1 + count], entry[0], tuple(kinds), reads, hands_on)

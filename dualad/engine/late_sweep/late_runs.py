@@ -15,7 +15,8 @@ from ..arrays.cutting import TOGETHER
 from ..primitives.block_programs import Call
 from ..put_off.joint import Node
 from .record_state import RecordState, finite_sum
-from .runs import ROOM, Run, Step
+from .run_steps import Step
+from .runs import ROOM, Run
 
 __all__ = ["LateRun"]
 

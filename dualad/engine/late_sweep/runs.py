@@ -7,45 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..arrays.cutting import TOGETHER
-from ..arrays.memory import F64, POOL
+from ..arrays.memory import POOL
 from ..arrays.spent import is_spent
 from ..primitives.block_programs import Call, Program
 from ..primitives.block_rules import BlockRule, ShareRules, known_rules, of_one
 from ..programs.tape import add_cotangent
 from ..put_off.joint import Node, in_blocks
+from .run_steps import Step, is_plain
 
-__all__ = ["ROOM", "Run", "Step", "is_plain"]
+__all__ = ["ROOM", "Run"]
 
 #: How many blocks there is room for in the cache: those in work, and some that pass by.
 ROOM = 8
 #: What adds a number to a cotangent that is an array.
 PLUS = BlockRule(["total", "s", "c"], (), ["add(s, c, total)"], 0, {})
-
-
-class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its pull, what that reads."""
-
-    variable: int
-    parents: tuple[int, ...]
-    pull: Any
-    #: which of the reads are arrays
-    kinds: tuple[bool, ...]
-    reads: tuple
-    #: which parents get the cotangent as it is
-    hands_on: tuple[bool, ...]
-
-
-def is_plain(ct: Any, shape: tuple) -> bool:
-    """Whether a cotangent can be cut as if it had one axis."""
-    return (
-        type(ct) is np.ndarray and ct.dtype is F64 and ct.shape == shape
-        and (ct.flags.c_contiguous or not any(ct.strides))
-    )  # fmt: skip
 
 
 def number_all_over(ct: np.ndarray) -> np.float64 | None:

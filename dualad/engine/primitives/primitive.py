@@ -347,6 +347,10 @@ class Linear(Primitive):
     add_into:   (array, cotangent, **params): add the transpose into an owned array in place.
     add_share:  (k, array, cotangent, *args, **params): add the transpose in argument k into an
                 large array that nobody else holds, up to rounding; whether that was done.
+    in_stack:   (k, *args): where each entry along the first axis is an operation of its own, the
+                transpose in argument k of some of them, as a function (cotangent, operand, out)
+                on arrays, up to rounding, its operand, and along which axes of the cotangent it
+                treats all entries alike; else None.
     transpose_all: (cotangent, parents, *args, **params): pairs (k, transpose in argument k) for
                 the parents that are not None, where one pass over many arguments gives them all.
     quick:      (*args, **params): the operation up to rounding on arguments of which one is a
@@ -369,6 +373,7 @@ class Linear(Primitive):
         show: Callable[..., str] | None = None,
         add_into: Callable[..., None] | None = None,
         add_share: Callable[..., bool] | None = None,
+        in_stack: Callable[..., Any] | None = None,
         transpose_all: Callable[..., Iterable[tuple[int, Any]]] | None = None,
         quick: Callable[..., Any] | None = None,
         is_total: Callable[..., bool] | None = None,
@@ -385,6 +390,7 @@ class Linear(Primitive):
         self.show = show
         self.add_into = add_into
         self.add_share = add_share
+        self.in_stack = in_stack
         self.transpose_all = transpose_all
         self.quick = quick
         self.is_total = is_total

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.memory import LARGE
 from ..arrays.sums import quick_sum, total as sum_as_numpy
 from ..levels.traced import Spec, spec_of
 
@@ -56,7 +57,7 @@ def unfit(ct: Any, spec: Any) -> Any:
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Sum over the axes along which `shape` would be broadcast to x's: the transpose of that."""
-    small = type(x) is np.ndarray and x.size <= FEW
+    small = type(x) is np.ndarray and x.size < LARGE
     if small and not shape:
         return np.add.reduce(x, None)
     lead = len(x.shape) - len(shape)
