@@ -148,6 +148,10 @@ _LATER = {
     "custom_vjp": "autograd.custom_vjp",
     "debug_nans": "nans",
     **dict.fromkeys(
+        ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
+        "autograd.anomaly",
+    ),
+    **dict.fromkeys(
         (
             "Tensor", "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "full_like",
             "linspace", "manual_seed", "ones", "ones_like", "rand", "randn", "tensor", "zeros",

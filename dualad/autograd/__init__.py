@@ -2,6 +2,7 @@
 
 from ..engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from . import forward_ad, function, graph
+from .anomaly import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -10,6 +11,7 @@ __all__ = [
     "Function",
     "GradcheckError",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "forward_ad",
     "function",
@@ -19,5 +21,6 @@ __all__ = [
     "graph",
     "is_grad_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

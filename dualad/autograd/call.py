@@ -21,7 +21,7 @@ from ..engine.traced import Spec, TracedArray, raw, spec_of
 from ..engine.visible import is_functional
 from ..tensor import Tensor, as_tensor, unwrap, wrap
 from ..tensor.view import is_recorded
-from .arguments import is_array
+from .arguments import fits, is_array, misfit
 from .context import FunctionCtx
 from .errors import FunctionError
 from .outputs import Outputs
@@ -93,9 +93,14 @@ class Call:
     def forward(self, ctx: FunctionCtx, inputs: list[Tensor]) -> Any:
         """What forward gives for these tensors."""
         args = self.arguments(inputs)
-        if self.cls.is_split():
-            return self.cls.forward(*args, **self.kwargs)
-        return self.cls.forward(ctx, *args, **self.kwargs)
+        try:
+            if self.cls.is_split():
+                return self.cls.forward(*args, **self.kwargs)
+            return self.cls.forward(ctx, *args, **self.kwargs)
+        except TypeError as error:
+            if fits(self.cls, args, self.kwargs):
+                raise
+            raise misfit(self.cls, error) from None
 
     def set_up(self, ctx: FunctionCtx, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Let setup_context prepare a context, if the class has one."""

@@ -24,9 +24,10 @@ from .creation import (
     zeros_like,
 )
 from .face import TensorFace, operand, unwrap, wrap
-from .hooks import borrowed
+from .hooks import RemovableHandle, borrowed
 
 __all__ = [
+    "RemovableHandle",
     "Tensor",
     "TensorFace",
     "arange",

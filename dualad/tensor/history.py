@@ -125,6 +125,12 @@ class History(State):
         return None if node is None or node.leaf is not None else node.whole or node
 
     @property
+    def output_nr(self) -> int:
+        """Which output of its grad_fn this tensor is; 0 for a leaf."""
+        node = self._node()
+        return 0 if node is None else node.output_nr
+
+    @property
     def is_leaf(self) -> bool:
         """Whether the tensor was made by the user rather than by a recorded operation."""
         full = self._full()
