@@ -35,6 +35,7 @@ from .dtypes import (
 )
 from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
+from .tensor_functions import IN_PLACE as _IN_PLACE, METHODS as _METHODS, OF_SEVERAL as _OF_SEVERAL
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
@@ -159,6 +160,7 @@ _LATER = {
         ),
         "tensor",
     ),
+    **dict.fromkeys(_METHODS | _IN_PLACE | _OF_SEVERAL, "tensor.functions"),
 }  # fmt: skip
 
 

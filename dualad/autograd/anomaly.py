@@ -26,9 +26,6 @@ __all__ = [
     "set_detect_anomaly",
 ]
 
-#: Whether it is on, and whether a NaN counts. As in PyTorch for all threads.
-_enabled = False
-_checks_nan = True
 #: where each node was made
 _stacks: WeakKeyDictionary[Node, traceback.StackSummary] = WeakKeyDictionary()
 _plain_init = Node.__init__
@@ -40,20 +37,18 @@ class AnomalyError(NaNError, RuntimeError):
 
 def is_anomaly_enabled() -> bool:
     """Whether anomaly detection is on."""
-    return _enabled
+    return Sweep.kind is not Sweep
 
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether anomaly detection, where it is on, refuses NaN in gradients."""
-    return _checks_nan
+    return getattr(Sweep.kind, "checks_nan", True)
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    """Turn anomaly detection on or off."""
-    global _enabled, _checks_nan
-    _enabled, _checks_nan = bool(mode), bool(check_nan)
-    Sweep.kind = _WatchedSweep if _enabled else Sweep
-    Node.__init__ = _noted_init if _enabled else _plain_init  # type: ignore[method-assign]
+    """Turn anomaly detection on or off, as in PyTorch for all threads."""
+    Sweep.kind = Sweep if not mode else _NaNSweep if check_nan else _WatchedSweep
+    Node.__init__ = _noted_init if mode else _plain_init  # type: ignore[method-assign]
 
 
 class set_detect_anomaly:
@@ -72,7 +67,7 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self._before = _enabled, _checks_nan
+        self._before = is_anomaly_enabled(), is_anomaly_check_nan_enabled()
         set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -95,16 +90,15 @@ class detect_anomaly:
     Raises:
         AnomalyError: in backward, a RuntimeError that names the operation.
 
-    >>> import dualad, warnings
-    >>> x = dualad.tensor(-1.0, requires_grad=True)
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
+    >>> import warnings, dualad
+    >>> warnings.simplefilter("ignore", UserWarning)
+    >>> x = dualad.tensor(1.0, requires_grad=True)
+    >>> try:
     ...     with dualad.autograd.detect_anomaly():
-    ...         y = x.sqrt() * x
-    ...         y.backward()
-    Traceback (most recent call last):
-        ...
-    dualad.autograd.anomaly.AnomalyError: Function 'multiply' returned nan values in its 1th ...
+    ...         (x * float("nan")).backward()
+    ... except RuntimeError as error:
+    ...     print(error.operation, error.part)
+    multiply cotangent
     """
 
     def __init__(self, check_nan: bool = True):
@@ -118,7 +112,7 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        self._before.append((_enabled, _checks_nan))
+        self._before.append((is_anomaly_enabled(), is_anomaly_check_nan_enabled()))
         set_anomaly_enabled(True, self._check_nan)
 
     def __exit__(self, *exc: object) -> None:
@@ -134,9 +128,10 @@ def _noted_init(self: Node, label: str, entry: tuple | None, reads: tuple = ()) 
 
 
 class _WatchedSweep(Sweep):
-    """A sweep that looks at what each rule gives, and says where a failure comes from."""
+    """A sweep that says of which operation a failure is."""
 
     is_guarded = True
+    checks_nan = False
 
     def _pull(self, node: Node, ct: Any, g: Any, own: set, guarded: bool) -> None:
         try:
@@ -145,13 +140,19 @@ class _WatchedSweep(Sweep):
             warnings.warn(_origin(node), UserWarning, stacklevel=2)
             raise
 
+
+class _NaNSweep(_WatchedSweep):
+    """A sweep that refuses a NaN of a rule too."""
+
+    checks_nan = True
+
     def pull(self, node: Node, ct: Any, entry: tuple, g: Any, own: set, guarded: bool) -> None:
         if entry[0] is pull_part:
             super().pull(node, ct, entry, g, own, guarded)
             return
         shares = self.shares(node, ct, entry, guarded)
         for k, (parent, share) in enumerate(zip(entry[1], shares, strict=True)):
-            if _checks_nan and holds_nan(share):
+            if holds_nan(share):
                 raise _nan_error(node, k)
             if parent is not None and share is not None:
                 g[parent] = share if g[parent] is None else g[parent] + share

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["FunctionCtx"]
 
 #: What a ctx gives of its node in the requires_grad graph.
-OF_THE_NODE = frozenset({"metadata", "name", "next_functions", "register_hook", "register_prehook"})
+OF_THE_NODE = frozenset(
+    {"metadata", "name", "next_functions", "register_hook", "register_prehook"}
+)
 
 
 class FunctionCtx:
