@@ -20,7 +20,7 @@ from ..engine.tape import kept, pull_custom
 from ..engine.traced import Spec, TracedArray, raw, spec_of
 from ..engine.visible import is_functional
 from ..tensor import Tensor, as_tensor, unwrap, wrap
-from ..tensor.view import is_recorded
+from ..tensor.view import is_recorded, node_of
 from .arguments import fits, is_array, misfit
 from .context import FunctionCtx
 from .errors import FunctionError
@@ -135,10 +135,19 @@ class Call:
         primals = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
         moves = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
         outs, ctx = self.run(primals)
+        if kind is GraphValue and self.direct and ctx.changes_inputs():
+            moves = self._past_hooks(moves)
         lifted = self.lift(kind, level, ctx, values, primals, moves, outs)
         if self.direct:
             self.outputs.assign(lifted)
         return lifted, ctx
+
+    def _past_hooks(self, moves: list[Any]) -> list[Any]:
+        """The nodes of the inputs, of views that are written to those without hooks."""
+        for _, k, is_dirty in self.aliases:
+            if is_dirty and moves[k] is not None and self.tensors[k]._leave_hooks():
+                moves[k] = node_of(self.tensors[k]._full())
+        return moves
 
     def bottom(self, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
         """Run forward on plain values."""

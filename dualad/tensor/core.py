@@ -273,8 +273,10 @@ def _own(result: Any, values: Any) -> Any:
 def _written_by(func: Any, args: tuple, kwargs: dict) -> None:
     """Call a function that writes into its first argument, a tensor or an array."""
     target = args[0]
-    value = unwrap(target) if isinstance(target, State) else target
+    value = target
     if isinstance(target, State):
+        target._leave_hooks()
+        value = unwrap(target)
         value = buffer(np.array(value)) if isinstance(value, np.ndarray) else +value
     func(value, *deep(operand, args[1:]), **deep(operand, kwargs))
     if isinstance(target, State):

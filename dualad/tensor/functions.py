@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,7 @@ def _wrapped(x: Any) -> Any:
     return x if _is_other(x) else wrap(x)
 
 
+@cache
 def _of_method(name: str) -> Callable[..., Any]:
     method, symbol = getattr(Tensor, name), OPERATORS.get(name)
 
@@ -86,8 +87,11 @@ def _of_method(name: str) -> Callable[..., Any]:
     return function
 
 
-for _name in METHODS | IN_PLACE:
-    globals()[_name] = _of_method(_name)
+def __getattr__(name: str) -> Any:
+    # Not as globals of this module: any, sum, max, ... are Python's in it.
+    if name in METHODS or name in IN_PLACE:
+        return _of_method(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # --- several tensors -----------------------------------------------------------------------------

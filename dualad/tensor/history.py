@@ -6,6 +6,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -220,7 +221,8 @@ class History(State):
             )
         if not hasattr(self, "_after"):
             self._after: list[Callable[[Any], Any]] = []
-        return RemovableHandle(self, "_after", hook)
+        # Each time another object: the same hook may be registered twice.
+        return RemovableHandle(self, "_after", partial(hook))
 
     # --- leaving the history -------------------------------------------------------------------
 
