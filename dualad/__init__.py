@@ -33,7 +33,13 @@ from .dtypes import (
     short,
     uint8,
 )
-from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .engine.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .errors import DualADError
 from .tensor_functions import IN_PLACE as _IN_PLACE, METHODS as _METHODS, OF_SEVERAL as _OF_SEVERAL
 from .transforms.batching import vmap
@@ -55,6 +61,7 @@ if _TYPE_CHECKING:
         Tensor,
         arange,
         as_tensor,
+        device,
         empty,
         eye,
         from_numpy,
@@ -86,6 +93,7 @@ __all__ = [
     "custom_vjp",
     "debug_nans",
     "defelementwise",
+    "device",
     "empty",
     "enable_grad",
     "eye",
@@ -96,6 +104,7 @@ __all__ = [
     "grad",
     "hessian",
     "hvp",
+    "inference_mode",
     "is_grad_enabled",
     "jacfwd",
     "jacobian",
@@ -154,9 +163,9 @@ _LATER = {
     ),
     **dict.fromkeys(
         (
-            "Tensor", "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "full_like",
-            "linspace", "manual_seed", "ones", "ones_like", "rand", "randn", "tensor", "zeros",
-            "zeros_like",
+            "Tensor", "arange", "as_tensor", "device", "empty", "eye", "from_numpy", "full",
+            "full_like", "linspace", "manual_seed", "ones", "ones_like", "rand", "randn", "tensor",
+            "zeros", "zeros_like",
         ),
         "tensor",
     ),

@@ -1,7 +1,13 @@
 """PyTorch's `torch.autograd`: backward and grad on tensors, custom functions, forward mode."""
 
-from ..engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from . import forward_ad, function, graph
+from ..engine.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from . import forward_ad, function, functional, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
@@ -15,10 +21,12 @@ __all__ = [
     "enable_grad",
     "forward_ad",
     "function",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "inference_mode",
     "is_grad_enabled",
     "no_grad",
     "set_detect_anomaly",

@@ -48,7 +48,7 @@ def backward(
     outputs, cotangents = outputs_and_cotangents(tensors, grad_tensors)
     if inputs is not None:
         xs = as_list(inputs, "inputs of backward()")
-        targets = [_leaf_of(x) if isinstance(x, GradientEdge) else x for x in xs]
+        targets: list[Any] = [_leaf_of(x) if isinstance(x, GradientEdge) else x for x in xs]
         gradients = gradients_of(outputs, cotangents, xs, retain_graph, create_graph)
         with graph_recording(create_graph):
             for x, g in zip(targets, gradients, strict=True):

@@ -23,6 +23,7 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .devices import device
 from .face import TensorFace, operand, unwrap, wrap
 from .hooks import RemovableHandle, borrowed
 
@@ -33,6 +34,7 @@ __all__ = [
     "arange",
     "as_tensor",
     "borrowed",
+    "device",
     "empty",
     "eye",
     "from_numpy",

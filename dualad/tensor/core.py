@@ -15,6 +15,7 @@ from ..engine.storage import overlap
 from ..engine.traced import TracedArray, buffer, raw
 from ..engine.visible import is_functional
 from ..errors import LostDerivativeError, ShapeError
+from .devices import CPU, device as Device
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all
 from .history import History
 from .operations import Operations
@@ -108,9 +109,9 @@ class Tensor(Operations, History, Writing, Views):
         return self.numel() * self.dtype.itemsize
 
     @property
-    def device(self) -> str:
-        """Where it is: always "cpu"."""
-        return "cpu"
+    def device(self) -> Device:
+        """Where it is: always the CPU."""
+        return CPU
 
     def is_floating_point(self) -> builtins.bool:
         """Whether the dtype is a real float."""

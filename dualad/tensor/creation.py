@@ -9,6 +9,7 @@ import numpy as np
 from ..engine.traced import TracedArray
 from ..errors import ArgumentError, NotDifferentiableError
 from .core import Tensor
+from .devices import on_cpu
 from .draws import generator, manual_seed
 from .face import wrap
 from .promotion import DEFAULT
@@ -33,12 +34,6 @@ __all__ = [
 ]
 
 
-def _on_cpu(device: Any) -> None:
-    """Refuse a device that is not the CPU, the only one."""
-    if device is not None and str(device).partition(":")[0] != "cpu":
-        raise ArgumentError(f"device={device!r}: tensors are on the CPU, leave device out")
-
-
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -50,7 +45,7 @@ def tensor(
     >>> dualad.tensor(1.0).dtype, dualad.tensor(np.ones(2)).dtype
     (dtype('float32'), dtype('float64'))
     """
-    _on_cpu(device)
+    on_cpu(device)
     if isinstance(data, Tensor):
         data = data.detach()._value
     array = np.array(data, dtype=dtype)
@@ -66,7 +61,7 @@ def tensor(
 def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """data as a tensor, sharing memory with an array of the right dtype."""
     if device is not None:
-        _on_cpu(device)
+        on_cpu(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, TracedArray):
@@ -105,7 +100,7 @@ def zeros(
     *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of zeros, float32 unless another dtype is named."""
-    _on_cpu(device)
+    on_cpu(device)
     return wrap(np.zeros(_size(size), dtype or DEFAULT)).requires_grad_(requires_grad)
 
 
@@ -113,7 +108,7 @@ def ones(
     *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of ones, float32 unless another dtype is named."""
-    _on_cpu(device)
+    on_cpu(device)
     return wrap(np.ones(_size(size), dtype or DEFAULT)).requires_grad_(requires_grad)
 
 
@@ -133,7 +128,7 @@ def full_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """One value in the shape and dtype of x."""
-    _on_cpu(device)
+    on_cpu(device)
     if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
         return np.full_like(x, fill_value)
     return wrap(np.full(x.shape, fill_value, dtype or x.dtype)).requires_grad_(requires_grad)
@@ -162,7 +157,7 @@ def eye(
     requires_grad: bool = False,
 ) -> Tensor:
     """The identity matrix."""
-    _on_cpu(device)
+    on_cpu(device)
     return wrap(np.eye(n, m, dtype=dtype)).requires_grad_(requires_grad)
 
 
@@ -176,7 +171,7 @@ def arange(
     requires_grad: bool = False,
 ) -> Tensor:
     """The numbers from start (default 0) to end, exclusive."""
-    _on_cpu(device)
+    on_cpu(device)
     start, end = (0, start) if end is None else (start, end)
     values = np.arange(start, end, step)
     keeps = dtype is None and values.dtype.kind == "i"
@@ -193,7 +188,7 @@ def linspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers at equal distances from start to end, inclusive."""
-    _on_cpu(device)
+    on_cpu(device)
     return wrap(np.linspace(start, end, steps, dtype=dtype)).requires_grad_(requires_grad)
 
 
@@ -201,7 +196,7 @@ def rand(
     *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Random numbers between 0 and 1."""
-    _on_cpu(device)
+    on_cpu(device)
     return wrap(np.asarray(generator().random(_size(size))).astype(dtype)).requires_grad_(
         requires_grad
     )
@@ -211,6 +206,6 @@ def randn(
     *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Normally distributed random numbers."""
-    _on_cpu(device)
+    on_cpu(device)
     values = np.asarray(generator().standard_normal(_size(size)))
     return wrap(values.astype(dtype)).requires_grad_(requires_grad)
