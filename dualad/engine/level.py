@@ -12,8 +12,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ..errors import LeakError
+from .swallowed import note, regained
 
-__all__ = ["Level", "is_running", "newest_rank"]
+__all__ = ["Level", "is_running", "newest_rank", "refused"]
 
 _serial = itertools.count(1)
 #: The innermost level entered in this context. Only who makes fresh arrays asks for it.
@@ -32,6 +33,11 @@ entered = _entered.get
 def newest_rank() -> int:
     """A rank above that of every level so far, and below that of every later one."""
     return next(_serial)
+
+
+def refused(message: str) -> str:
+    """The message of a refusal, remembered where a library may make another error of it."""
+    return note(message, newest_rank())
 
 
 def _leaked(name: str, *_: Any) -> Any:
@@ -109,10 +115,14 @@ class Level:
         self._token: Token = _entered.set(self)
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, *exc: Any) -> None:
         try:
             if self.later:
                 self.later.leave(exc[1])
         finally:
             _entered.reset(self._token)
             self.close()
+        if exc[1] is not None:
+            ours = regained(exc[1], self.rank)
+            if ours is not None:
+                raise ours from exc[1]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import LostDerivativeError, MissingRuleError, NotDifferentiableError
 from . import missing
-from .level import Level
+from .level import Level, refused
 from .rules import Rules
 
 __all__ = [
@@ -187,6 +187,8 @@ class TracedArray:
         )
 
     def _lost(self, what: str) -> Any:
+        for remedy in filter(None, (ask() for ask in REMEDIES)):
+            raise lost(what, remedy)
         raise lost(
             what,
             "compute with NumPy functions (np.sin instead of math.sin), store into buffers "
@@ -408,7 +410,8 @@ def missing_rule(name: str) -> MissingRuleError:
 
 
 def lost(what: str, remedy: str) -> LostDerivativeError:
-    return LostDerivativeError(f"{what} would drop the derivative of a traced array: {remedy}.")
+    message = f"{what} would drop the derivative of a traced array: {remedy}."
+    return LostDerivativeError(refused(message))
 
 
 def as_operand(x: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engine.dual import Dual
 from ..engine.graph import GraphValue
+from ..engine.level import refused
 from ..engine.linear import LinearVariable
 from ..engine.storage import overlap
 from ..engine.traced import TracedArray, buffer, raw
@@ -191,8 +192,11 @@ class Tensor(Operations, History, Writing, Views):
             v._lost(what)
         if isinstance(v, TracedArray):
             raise LostDerivativeError(
-                f"{what} on a tensor that carries a derivative ({v.kind}) would drop it: compute "
-                "with tensor operations, or detach() first where the derivative is not wanted"
+                refused(
+                    f"{what} on a tensor that carries a derivative ({v.kind}) would drop it: "
+                    "compute with tensor operations, or detach() first where the derivative is "
+                    "not wanted"
+                )
             )
         return v
 

@@ -88,7 +88,10 @@ CASES = {
     "collinearity size": (lambda: decay().collinearity(max_size=TEXT), "max_size must be real"),
     "elasticity": (lambda: decay().elasticity(zero=None), "zero.*must be real numbers, got None"),
     "fisher": (lambda: decay().fisher(TEXT), "sigma must be real numbers"),
-    "tolerance": (lambda: decay().identifiability(tol=3), "tol must be positive, and below 1, got 3"),
+    "tolerance": (
+        lambda: decay().identifiability(tol=3),
+        "tol must be positive, and below 1, got 3",
+    ),
     "jvp": (lambda: decay().jvp(TEXT), "v must be real numbers"),
     "vjp": (lambda: decay().vjp([1j]), "w must be real numbers"),
     "scaled": (lambda: decay().scaled([1]), r"scaling must be one of .*got \[1\]"),
