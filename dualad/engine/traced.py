@@ -276,7 +276,17 @@ class TracedArray:
         return format(self.primal, spec)
 
     def __hash__(self) -> int:
-        return id(self)
+        # By identity it would not be found where its value is; by value a cache would give what
+        # it holds for that number, without the derivative.
+        raise LostDerivativeError(
+            refused(
+                "a traced value cannot be looked up in a dict, a set or a cache "
+                "(functools.lru_cache): what is found there by its number has no derivative. "
+                "Compare it (x == 2.0, or `in` a list), look up float(dualad.stop_gradient(x)) "
+                "in a table of constants, call a cached function without its cache "
+                "(f.__wrapped__), and take id(x) for its identity"
+            )
+        )
 
     def __reduce__(self) -> Any:
         raise LostDerivativeError(
@@ -298,6 +308,8 @@ class Buffer(TracedArray):
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         out = primitive(*(a.primal if type(a) is Buffer else a for a in args), **params)
         return tuple(map(buffer, out)) if isinstance(out, tuple) else buffer(out)
+
+    __hash__ = object.__hash__
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.primal, dtype)
