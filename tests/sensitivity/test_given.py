@@ -201,3 +201,27 @@ def test_what_counts_as_numbers():
             numbers("x", wrong)
     with pytest.raises(SensitivityError, match="x must be one real number"):
         number("x", [1.0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda p: {"y": p.a * np.ones(3), "w": p.a + np.ones(3)},
+        lambda p: p.a * np.ones(3),
+        lambda p: ode(
+            lambda t, y, q: [-q.a * y[0]], [1.0], p, (0, 2), t_eval=[0, 1, 2], states=["y"]
+        ),
+    ],
+    ids=["mapping", "array", "result"],
+)
+def test_data_of_an_unknown_name_say_what_to_do(model):
+    with pytest.raises(SensitivityError, match=r"data name.*no output 'z'.*names of its outputs"):
+        fit(model, {"a": 1.0}, {"z": [1.0, 2.0, 3.0]})
+
+
+def test_standard_deviations_by_name_are_for_all_data():
+    model, data = (lambda p: {"y": p.a * np.ones(3)}), {"y": [1.0, 2.0, 3.0]}
+    with pytest.raises(SensitivityError, match="sigma has no entry for 'y': give one for each"):
+        fit(model, {"a": 1.0}, data, sigma={})
+    with pytest.raises(SensitivityError, match="sigma: there is no output 'q': there is y"):
+        fit(model, {"a": 1.0}, data, sigma={"q": 1.0})
