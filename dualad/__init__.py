@@ -33,7 +33,7 @@ from .dtypes import (
     short,
     uint8,
 )
-from .engine.grad_mode import (
+from .engine.requires_grad.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,

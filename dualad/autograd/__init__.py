@@ -1,6 +1,6 @@
 """PyTorch's `torch.autograd`: backward and grad on tensors, custom functions, forward mode."""
 
-from ..engine.grad_mode import (
+from ..engine.requires_grad.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,

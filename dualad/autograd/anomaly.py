@@ -11,10 +11,10 @@ import warnings
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..engine.backprop import Sweep
-from ..engine.graph import Node
-from ..engine.tape import pull_part
-from ..engine.watch import holds_nan, users_frame
+from ..engine.levels.watch import holds_nan, users_frame
+from ..engine.programs.tape import pull_part
+from ..engine.requires_grad.backprop import Sweep
+from ..engine.requires_grad.graph import Node
 from ..errors import NaNError
 
 __all__ = [

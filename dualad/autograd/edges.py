@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.graph import Node, readable
-from ..engine.tape import pull_part
-from ..engine.traced import Spec
+from ..engine.levels.traced import Spec
+from ..engine.programs.tape import pull_part
+from ..engine.requires_grad.graph import Node, readable
 from ..errors import ArgumentError, LevelError
 from ..tensor import Tensor
 

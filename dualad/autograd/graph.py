@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..engine.graph import Node
-from ..engine.storage import bump
-from ..engine.traced import raw
+from ..engine.arrays.storage import bump
+from ..engine.levels.traced import raw
+from ..engine.requires_grad.graph import Node
 from ..errors import ArgumentError
 from ..tensor import Tensor
 from .edges import GradientEdge, get_gradient_edge

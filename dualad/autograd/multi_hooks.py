@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from ..engine.backprop import SWEEP
+from ..engine.requires_grad.backprop import SWEEP
 from ..errors import ArgumentError
 from ..tensor import RemovableHandle, Tensor
 

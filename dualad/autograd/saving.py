@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.grad_mode import no_grad
-from ..engine.graph import SAVING
-from ..engine.storage import overlap, version
-from ..engine.traced import raw
+from ..engine.arrays.storage import overlap, version
+from ..engine.levels.traced import raw
+from ..engine.requires_grad.grad_mode import no_grad
+from ..engine.requires_grad.graph import SAVING
 from ..errors import ArgumentError, LevelError
 from ..tensor import Tensor, unwrap, wrap
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
+from ..engine.levels.traced import TracedArray
 
 __all__ = ["MAPPINGS", "MISSING", "PARTS", "ROOT", "Following", "contents", "count", "entries"]
 

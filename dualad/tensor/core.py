@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dual import Dual
-from ..engine.graph import GraphValue
-from ..engine.level import refused
-from ..engine.linear import LinearVariable
-from ..engine.storage import overlap
-from ..engine.traced import TracedArray, buffer, raw
-from ..engine.visible import is_functional
+from ..engine.arrays.storage import overlap
+from ..engine.kinds.dual import Dual
+from ..engine.levels.level import refused
+from ..engine.levels.traced import TracedArray, buffer, raw
+from ..engine.programs.linear import LinearVariable
+from ..engine.requires_grad.graph import GraphValue
+from ..engine.requires_grad.visible import is_functional
 from ..errors import LostDerivativeError, ShapeError
 from .devices import CPU, device as Device
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import batched, unbatch
-from ..engine.batched_dual import general, packed
-from ..engine.dual import Dual, make_dual
-from ..engine.duck import Duck, duck_under
-from ..engine.late import settle
-from ..engine.level import Level
-from ..engine.postponed import Postponed
-from ..engine.traced import settled
-from ..engine.tree import flatten
+from ..engine.kinds.batched import batched, unbatch
+from ..engine.kinds.batched_dual import general, packed
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.kinds.duck import Duck, duck_under
+from ..engine.levels.level import Level
+from ..engine.levels.traced import settled
+from ..engine.levels.tree import flatten
+from ..engine.put_off.late import settle
+from ..engine.put_off.postponed import Postponed
 from ..errors import ArgumentError
 from .boundary import inputs_of, outputs_of, own, rebuild, restore, separated, tangents_for
 from .plain import plain_duals, value_and_tangent
@@ -60,7 +60,7 @@ def jvp(
         )
     level = Level("jvp")
     moves: Sequence[Any] = tangents
-    level.given = primals, tangents
+    level.given = primals, tangents, f
     duals = plain_duals(level, primals, tangents)
     if duals is None:
         duals, moves = lifted(level, primals, tangents)
@@ -89,7 +89,7 @@ def lifted(level: Level, primals: tuple, tangents: tuple) -> tuple[list[Any], li
     """The arguments as duals of a level, in the structure they have, and their tangents."""
     inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
     moves = tangents_for(inputs, trees, tangents, "tangent")
-    level.given = [i.value for i in inputs], moves
+    level.given = [i.value for i in inputs], moves, level.given[2]
     duals = [
         i.wrap(packed(make_dual(level, i.value, t))) for i, t in zip(inputs, moves, strict=True)
     ]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import batched, unbatch
-from ..engine.batched_dual import BatchedDual
-from ..engine.level import Level
-from ..engine.tape import push_tape, sweep
+from ..engine.kinds.batched import batched, unbatch
+from ..engine.kinds.batched_dual import BatchedDual
+from ..engine.levels.level import Level
+from ..engine.programs.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore
@@ -187,7 +187,8 @@ class ReverseJacobian(_Jacobian):
         """Cotangents of the inputs; for holomorphic functions the rows are conjugated back."""
         variable = run.variables[k]
         assert variable is not None
-        shares = sweep(run.tape, len(run.inputs), [(variable, ct)])
+        seeds = [(variable, ct)]
+        shares = sweep(run.tape, len(run.inputs), seeds, False, False, run.large)
         out = [
             np.zeros(i.shape, i.dtype) if s is None else s
             for s, i in zip(shares, run.inputs, strict=True)
