@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import EventError, ModelError, unknown_name
-from ..extras import extra
 from ..named import mapping_of
 from ..parameters.parameters import ModelParameters
 from .crossings import Crossings
@@ -16,6 +15,7 @@ from .events import Event, Firing, require_no_zeno
 from .model import Model, plain, sealed, states_there_are
 from .pushing import derivative, pushed
 from .sides import Sides
+from .steep import steep_zero
 from .step import Step
 from .stepper import Method
 from .variational import VariationalSystem
@@ -72,37 +72,10 @@ class Handler:
         try:
             return self.from_before(i, step, t)
         except EventError as error:
-            found = self.between(i, step, t)
+            found = steep_zero(self, i, step, t)
             if found is None:
                 raise refusal or error from None
             return found
-
-    def between(self, i: int, step: Step, t: float) -> tuple[float, np.ndarray] | None:
-        """The same for a function so steep that its slope near the time tells nothing of it.
-
-        None where it is not steep at its zero, or where the right-hand side jumps there.
-        """
-
-        def g(s: float) -> float:
-            return self.crossings.value(i, s, self.method.to(step.t0, step.z0, s))
-
-        span, width = sorted((step.t0, step.t1)), 1e-12 * (step.t1 - step.t0)
-        for _ in range(20):
-            width *= 4
-            ends = np.clip([t - width, t + width], *span).tolist()
-            if g(ends[0]) * g(ends[1]) < 0:
-                break
-        else:
-            return None
-        found = float(extra("scipy.optimize").brentq(g, *ends, xtol=4e-16 * abs(t), rtol=1e-15))
-        z = self.method.to(step.t0, step.z0, found)
-        slopes = self.sides.before(i, step, found, z), self.system.flow(found, z[: self.system.n])
-        if not np.allclose(*slopes, rtol=1e-3, atol=0.0):
-            return None
-        rate = self.crossings.rate(i, found, z[: self.system.n], slopes[1])
-        values = [self.crossings.value(i, s, step.z(s)) for s in span]
-        steep = abs(rate * (step.t1 - step.t0)) > max(map(abs, values))
-        return (found, z) if steep else None
 
     def from_before(self, i: int, step: Step, t: float) -> tuple[float, np.ndarray]:
         """The same where the right-hand side jumps at the event: never stepping beyond it."""
