@@ -33,8 +33,15 @@ from .dtypes import (
     short,
     uint8,
 )
-from .engine.requires_grad.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .engine.requires_grad.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .errors import DualADError
+from .tensor_functions import IN_PLACE as _IN_PLACE, METHODS as _METHODS, OF_SEVERAL as _OF_SEVERAL
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
@@ -54,6 +61,7 @@ if _TYPE_CHECKING:
         Tensor,
         arange,
         as_tensor,
+        device,
         empty,
         eye,
         from_numpy,
@@ -86,6 +94,7 @@ __all__ = [
     "custom_vjp",
     "debug_nans",
     "defelementwise",
+    "device",
     "empty",
     "enable_grad",
     "eye",
@@ -96,6 +105,7 @@ __all__ = [
     "grad",
     "hessian",
     "hvp",
+    "inference_mode",
     "is_grad_enabled",
     "jacfwd",
     "jacobian",
@@ -151,13 +161,18 @@ _LATER = {
     "debug_nans": "nans",
     "sparse_jacobian": "transforms.sparse_jacobian",
     **dict.fromkeys(
+        ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
+        "autograd.anomaly",
+    ),
+    **dict.fromkeys(
         (
-            "Tensor", "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "full_like",
-            "linspace", "manual_seed", "ones", "ones_like", "rand", "randn", "tensor", "zeros",
-            "zeros_like",
+            "Tensor", "arange", "as_tensor", "device", "empty", "eye", "from_numpy", "full",
+            "full_like", "linspace", "manual_seed", "ones", "ones_like", "rand", "randn", "tensor",
+            "zeros", "zeros_like",
         ),
         "tensor",
     ),
+    **dict.fromkeys(_METHODS | _IN_PLACE | _OF_SEVERAL, "tensor.functions"),
 }  # fmt: skip
 
 

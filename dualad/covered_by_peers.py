@@ -19,17 +19,16 @@ AUTOGRAD = _names("""
     dstack einsum exp exp2 expand_dims expm1 fabs fliplr flipud fmax fmin gradient histogram
     hsplit hstack imag inner kron linalg.multi_dot linalg.norm linspace log log10 log1p log2
     logaddexp logaddexp2 matmul max maximum mean min minimum mod moveaxis multiply nan_to_num
-    ndarray.T ndarray.__abs__ ndarray.__add__ ndarray.__getitem__ (basic) ndarray.__getitem__
-    (boolean) ndarray.__getitem__ (integer array) ndarray.__iadd__ ndarray.__imul__
-    ndarray.__iter__ ndarray.__matmul__ ndarray.__mod__ ndarray.__mul__ ndarray.__neg__
-    ndarray.__pow__ ndarray.__sub__ ndarray.__truediv__ ndarray.choose ndarray.clip
-    ndarray.cumsum ndarray.flatten ndarray.max ndarray.mean ndarray.min ndarray.prod
-    ndarray.ravel ndarray.repeat ndarray.reshape ndarray.squeeze ndarray.std ndarray.sum
-    ndarray.swapaxes ndarray.trace ndarray.transpose ndarray.var negative outer pad partition
-    power prod rad2deg radians ravel real real_if_close reciprocal repeat reshape roll rollaxis
-    rot90 scipy.linalg.solve_sylvester scipy.linalg.sqrtm scipy.special.logsumexp select sin
-    sinc sinh sort split sqrt square squeeze stack std subtract sum swapaxes tan tanh tensordot
-    tile trace transpose tril triu var vsplit vstack where
+    ndarray.T ndarray.__abs__ ndarray.__add__ ndarray.__getitem__ ndarray.__iter__
+    ndarray.__matmul__ ndarray.__mod__ ndarray.__mul__ ndarray.__neg__ ndarray.__pow__
+    ndarray.__sub__ ndarray.__truediv__ ndarray.choose ndarray.clip ndarray.cumsum
+    ndarray.flatten ndarray.max ndarray.mean ndarray.min ndarray.prod ndarray.ravel
+    ndarray.repeat ndarray.reshape ndarray.squeeze ndarray.std ndarray.sum ndarray.swapaxes
+    ndarray.trace ndarray.transpose ndarray.var negative outer pad partition power prod rad2deg
+    radians ravel real real_if_close reciprocal repeat reshape roll rollaxis rot90
+    scipy.linalg.solve_sylvester scipy.linalg.sqrtm scipy.special.logsumexp select sin sinc
+    sinh sort split sqrt square squeeze stack std subtract sum swapaxes tan tanh tensordot tile
+    trace transpose tril triu var vsplit vstack where
 """)
 AUTOGRAD_REVERSE = _names("""
     astype fft.fft fft.fft2 fft.fftn fft.fftshift fft.ifft fft.ifft2 fft.ifftn fft.ifftshift
@@ -48,39 +47,36 @@ AUTOGRAD_FORWARD = _names("""
     broadcast_to diagonal full ndarray.diagonal
 """)
 JAX = _names("""
-    absolute add add.accumulate add.at add.outer add.reduce add.reduceat amax amin angle append
-    apply_along_axis apply_over_axes arccos arccosh arcsin arcsinh arctan arctan2 arctanh array
-    array_split asarray astype atleast_1d atleast_2d atleast_3d average bincount block
-    broadcast_arrays broadcast_to cbrt choose clip column_stack compress concatenate conjugate
-    convolve copy copysign corrcoef correlate cos cosh cov cross cumprod cumsum cumulative_prod
-    cumulative_sum deg2rad degrees delete diag diagflat diagonal diff divide divmod dot dsplit
-    dstack ediff1d einsum exp exp2 expand_dims expm1 extract fabs fft.fft fft.fft2 fft.fftn
-    fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft fft.irfft
-    fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fill_diagonal flip fliplr flipud
-    float_power fmax fmin fmod frexp full full_like geomspace gradient histogram histogram2d
-    histogramdd hsplit hstack hypot i0 imag inner insert interp kron ldexp linalg.cholesky
-    linalg.cond linalg.cross linalg.det linalg.diagonal linalg.eigh linalg.eigvals
-    linalg.eigvalsh linalg.inv linalg.lstsq linalg.matmul linalg.matrix_norm
-    linalg.matrix_power linalg.matrix_transpose linalg.multi_dot linalg.norm linalg.outer
-    linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals
-    linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.trace linalg.vecdot
-    linalg.vector_norm linspace log log10 log1p log2 logaddexp logaddexp.reduce logaddexp2
-    logspace matmul matrix_transpose matvec max maximum maximum.accumulate maximum.reduce mean
-    median meshgrid min minimum mod modf moveaxis multiply multiply.accumulate multiply.outer
-    multiply.reduce nan_to_num nancumprod nancumsum nanmax nanmean nanmedian nanmin
+    absolute add amax amin angle append apply_along_axis apply_over_axes arccos arccosh arcsin
+    arcsinh arctan arctan2 arctanh array array_split asarray astype atleast_1d atleast_2d
+    atleast_3d average bincount block broadcast_arrays broadcast_to cbrt choose clip
+    column_stack compress concatenate conjugate convolve copy copysign corrcoef correlate cos
+    cosh cov cross cumprod cumsum cumulative_prod cumulative_sum deg2rad degrees delete diag
+    diagflat diagonal diff divide divmod dot dsplit dstack ediff1d einsum exp exp2 expand_dims
+    expm1 extract fabs fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2
+    fft.ifftn fft.ifftshift fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2
+    fft.rfftn fill_diagonal flip fliplr flipud float_power fmax fmin fmod frexp full full_like
+    geomspace gradient histogram histogram2d histogramdd hsplit hstack hypot i0 imag inner
+    insert interp kron ldexp linalg.cholesky linalg.cond linalg.cross linalg.det
+    linalg.diagonal linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.lstsq
+    linalg.matmul linalg.matrix_norm linalg.matrix_power linalg.matrix_transpose
+    linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.qr linalg.slogdet linalg.solve
+    linalg.svd linalg.svdvals linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.trace
+    linalg.vecdot linalg.vector_norm linspace log log10 log1p log2 logaddexp logaddexp2
+    logspace matmul matrix_transpose matvec max maximum mean median meshgrid min minimum mod
+    modf moveaxis multiply nan_to_num nancumprod nancumsum nanmax nanmean nanmedian nanmin
     nanpercentile nanprod nanquantile nanstd nansum nanvar ndarray.T ndarray.__abs__
-    ndarray.__add__ ndarray.__divmod__ ndarray.__getitem__ (basic) ndarray.__getitem__
-    (boolean) ndarray.__getitem__ (integer array) ndarray.__iadd__ ndarray.__imul__
-    ndarray.__iter__ ndarray.__matmul__ ndarray.__mod__ ndarray.__mul__ ndarray.__neg__
-    ndarray.__pos__ ndarray.__pow__ ndarray.__sub__ ndarray.__truediv__ ndarray.astype
-    ndarray.choose ndarray.clip ndarray.compress ndarray.conj ndarray.conjugate ndarray.copy
-    ndarray.cumprod ndarray.cumsum ndarray.diagonal ndarray.dot ndarray.flatten ndarray.imag
-    ndarray.mT ndarray.max ndarray.mean ndarray.min ndarray.prod ndarray.ravel ndarray.real
-    ndarray.repeat ndarray.reshape ndarray.squeeze ndarray.std ndarray.sum ndarray.swapaxes
-    ndarray.take ndarray.trace ndarray.transpose ndarray.var ndarray.view negative outer pad
-    partition percentile piecewise place poly polyadd polyder polydiv polyfit polyint polymul
-    polysub polyval positive power prod ptp put put_along_axis quantile rad2deg radians ravel
-    real reciprocal repeat reshape resize roll rollaxis roots rot90 scipy.linalg.block_diag
+    ndarray.__add__ ndarray.__divmod__ ndarray.__getitem__ ndarray.__iter__ ndarray.__matmul__
+    ndarray.__mod__ ndarray.__mul__ ndarray.__neg__ ndarray.__pos__ ndarray.__pow__
+    ndarray.__sub__ ndarray.__truediv__ ndarray.astype ndarray.choose ndarray.clip
+    ndarray.compress ndarray.conj ndarray.conjugate ndarray.copy ndarray.cumprod ndarray.cumsum
+    ndarray.diagonal ndarray.dot ndarray.flatten ndarray.imag ndarray.mT ndarray.max
+    ndarray.mean ndarray.min ndarray.prod ndarray.ravel ndarray.real ndarray.repeat
+    ndarray.reshape ndarray.squeeze ndarray.std ndarray.sum ndarray.swapaxes ndarray.take
+    ndarray.trace ndarray.transpose ndarray.var ndarray.view negative outer pad partition
+    percentile piecewise place poly polyadd polyder polydiv polyfit polyint polymul polysub
+    polyval positive power prod ptp put put_along_axis quantile rad2deg radians ravel real
+    reciprocal repeat reshape resize roll rollaxis roots rot90 scipy.linalg.block_diag
     scipy.linalg.cho_factor scipy.linalg.cho_solve scipy.linalg.cholesky scipy.linalg.circulant
     scipy.linalg.companion scipy.linalg.convolution_matrix scipy.linalg.det scipy.linalg.eigh
     scipy.linalg.expm scipy.linalg.expm_frechet scipy.linalg.fiedler scipy.linalg.hankel
@@ -99,9 +95,9 @@ JAX = _names("""
     scipy.special.owens_t scipy.special.poch scipy.special.polygamma scipy.special.rel_entr
     scipy.special.sici scipy.special.softmax scipy.special.spence scipy.special.wofz
     scipy.special.xlog1py scipy.special.xlogy scipy.special.zeta select sin sinc sinh sort
-    sort_complex split sqrt square squeeze stack std subtract subtract.outer sum swapaxes take
-    take_along_axis tan tanh tensordot tile trace transpose trapezoid tril trim_zeros triu
-    unstack unwrap vander var vdot vecdot vecmat vsplit vstack where
+    sort_complex split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis
+    tan tanh tensordot tile trace transpose trapezoid tril trim_zeros triu unstack unwrap
+    vander var vdot vecdot vecmat vsplit vstack where
 """)
 #: Tried in all of them, and differentiated by none.
 NEITHER = _names("""

@@ -7,6 +7,7 @@ import pytest
 
 import dualad
 from dualad.covered import COMPOSED, WINDOWS, WITHOUT_ARRAYS, WITHOUT_RULE, page, versions
+from dualad.covered_by_peers import NEITHER, PEERS
 from dualad.engine.levels.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray
 from dualad.numpy.fresh import BY_RULE
 from dualad.numpy.functions import __all__ as BY_DROPIN
@@ -268,3 +269,9 @@ def test_an_alias_has_the_peers_of_its_function():
     peers = {e.name: e.peers for e in dualad.coverage() if e.package == "numpy"}
     for alias, name in [("mod", "remainder"), ("concat", "concatenate"), ("acos", "arccos")]:
         assert peers[alias] == peers[name] == ("JAX", "autograd")
+
+
+def test_what_peers_were_tried_by_are_names_of_the_page():
+    tried = NEITHER.union(*PEERS.values())
+    assert not [n for n in tried if not n.replace(".", "").isidentifier()]
+    assert tried <= {e._key for e in dualad.coverage()}

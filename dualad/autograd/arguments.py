@@ -15,12 +15,18 @@ from ..tensor import Tensor
 if TYPE_CHECKING:
     from .function import Function
 
-__all__ = ["is_array", "positional"]
+__all__ = ["fits", "is_array", "misfit", "positional"]
 
 
 @functools.lru_cache(maxsize=1024)
 def _signature(forward: Any) -> inspect.Signature:
     return inspect.signature(forward)
+
+
+@functools.lru_cache(maxsize=1024)
+def _takes_ctx(forward: Any) -> bool:
+    """Whether forward names its first parameter ctx."""
+    return next(iter(_signature(forward).parameters), None) == "ctx"
 
 
 def positional(cls: type[Function], args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -33,10 +39,12 @@ def positional(cls: type[Function], args: tuple, kwargs: dict) -> tuple[tuple, d
     if not kwargs and not split:
         return args, {}
     offset = () if split else (None,)
+    if split and _takes_ctx(cls.forward):
+        raise misfit(cls, "its forward takes ctx")
     try:
         bound = _signature(cls.forward).bind(*offset, *args, **kwargs)
     except TypeError as e:
-        raise ArgumentError(f"{cls.__name__}.apply: {e}") from None
+        raise misfit(cls, e) from None
     bound.apply_defaults()
     alone = {name: v for name, v in bound.kwargs.items() if name in kwargs}
     if any(map(is_array, alone.values())):
@@ -51,6 +59,32 @@ def positional(cls: type[Function], args: tuple, kwargs: dict) -> tuple[tuple, d
         last = values.pop()
         alone[names[len(values)]] = last
     return tuple(values), alone
+
+
+def fits(cls: type[Function], args: tuple | list, kwargs: dict) -> bool:
+    """Whether these arguments can be given to forward, and to setup_context."""
+    split = cls.is_split()
+    try:
+        _signature(cls.forward).bind(*(() if split else (None,)), *args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def misfit(cls: type[Function], error: object) -> ArgumentError:
+    """The error for arguments that forward cannot be given; with the style that was meant."""
+    split, takes_ctx, hint = cls.is_split(), _takes_ctx(cls.forward), ""
+    if split and takes_ctx:
+        hint = (
+            f". {cls.__name__} defines setup_context, so its forward gets the arguments of apply "
+            "alone: leave ctx out of its parameters, or remove setup_context"
+        )
+    elif not split and not takes_ctx:
+        hint = (
+            f". {cls.__name__} has no setup_context, so its forward gets ctx before the arguments "
+            "of apply: add ctx to its parameters, or define setup_context(ctx, inputs, output)"
+        )
+    return ArgumentError(f"{cls.__name__}.apply: {error}{hint}")
 
 
 def is_array(a: Any) -> bool:

@@ -12,6 +12,7 @@ from ..engine.requires_grad.graph import Node
 from ..errors import LevelError
 from ..tensor import Tensor, operand, wrap
 from ..transforms.boundary import own
+from .edges import GradientEdge
 from .gradients import batched_gradients, gradients_of, primal_of
 from .seeds import as_list, node_of_output, outputs_and_cotangents
 
@@ -28,7 +29,7 @@ def backward(
     """Add the gradients of the tensors to .grad of the leaves they depend on.
 
     Args:
-        tensors: a tensor, or several.
+        tensors: a tensor, or several; or gradient edges.
         grad_tensors: their cotangents; None for scalars, which stands for 1.
         retain_graph: keep what the rules read, for a further backward; default create_graph.
         create_graph: record the computation of the gradients, to differentiate it.
@@ -47,9 +48,10 @@ def backward(
     outputs, cotangents = outputs_and_cotangents(tensors, grad_tensors)
     if inputs is not None:
         xs = as_list(inputs, "inputs of backward()")
+        targets: list[Any] = [_leaf_of(x) if isinstance(x, GradientEdge) else x for x in xs]
         gradients = gradients_of(outputs, cotangents, xs, retain_graph, create_graph)
         with graph_recording(create_graph):
-            for x, g in zip(xs, gradients, strict=True):
+            for x, g in zip(targets, gradients, strict=True):
                 if g is not None:
                     _accumulate(x, x._node(), primal_of(g))
         return
@@ -63,6 +65,16 @@ def backward(
             leaf = node.leaf() if node.leaf is not None else None
             if leaf is not None:
                 _accumulate(leaf, node, ct)
+
+
+def _leaf_of(edge: GradientEdge) -> Tensor:
+    leaf = None if edge.node.leaf is None else edge.node.leaf()
+    if leaf is None:
+        raise LevelError(
+            f"an input of backward() is the gradient edge of an operation ({edge.node!r}), which "
+            "has no .grad to add to: use autograd.grad"
+        )
+    return leaf
 
 
 def _accumulate(tensor: Tensor, node: Node, ct: Any) -> None:
@@ -92,7 +104,7 @@ def grad(
     The gradient of a dual is dual: its tangent is the derivative of the gradient.
 
     Args:
-        outputs, inputs: tensors.
+        outputs, inputs: tensors, or edges from `autograd.graph.get_gradient_edge`.
         grad_outputs, retain_graph, create_graph: as for `backward`.
         allow_unused: an input on which no output depends has the gradient None; default an error.
         is_grads_batched: each cotangent has a leading axis, and so has each gradient.
@@ -109,6 +121,8 @@ def grad(
             "allow_unused=False"
         )
     xs = as_list(inputs, "inputs of grad()")
+    if materialize_grads and any(isinstance(x, GradientEdge) for x in xs):
+        raise LevelError("materialize_grads=True: a gradient edge has no tensor to take after")
     if is_grads_batched:
         values = batched_gradients(outputs, grad_outputs, xs, retain_graph, create_graph)
     else:

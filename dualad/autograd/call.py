@@ -20,8 +20,8 @@ from ..engine.requires_grad.grad_mode import graph_recording, hidden_duals
 from ..engine.requires_grad.graph import GRAPH, GraphValue, attach as attach_node
 from ..engine.requires_grad.visible import is_functional
 from ..tensor import Tensor, as_tensor, unwrap, wrap
-from ..tensor.view import is_recorded
-from .arguments import is_array
+from ..tensor.view import is_recorded, node_of
+from .arguments import fits, is_array, misfit
 from .context import FunctionCtx
 from .errors import FunctionError
 from .outputs import Outputs
@@ -93,9 +93,14 @@ class Call:
     def forward(self, ctx: FunctionCtx, inputs: list[Tensor]) -> Any:
         """What forward gives for these tensors."""
         args = self.arguments(inputs)
-        if self.cls.is_split():
-            return self.cls.forward(*args, **self.kwargs)
-        return self.cls.forward(ctx, *args, **self.kwargs)
+        try:
+            if self.cls.is_split():
+                return self.cls.forward(*args, **self.kwargs)
+            return self.cls.forward(ctx, *args, **self.kwargs)
+        except TypeError as error:
+            if fits(self.cls, args, self.kwargs):
+                raise
+            raise misfit(self.cls, error) from None
 
     def set_up(self, ctx: FunctionCtx, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Let setup_context prepare a context, if the class has one."""
@@ -130,10 +135,19 @@ class Call:
         primals = [v.primal if m else v for v, m in zip(values, mine, strict=True)]
         moves = [v.tangent if m else None for v, m in zip(values, mine, strict=True)]
         outs, ctx = self.run(primals)
+        if kind is GraphValue and self.direct and ctx.changes_inputs():
+            moves = self._past_hooks(moves)
         lifted = self.lift(kind, level, ctx, values, primals, moves, outs)
         if self.direct:
             self.outputs.assign(lifted)
         return lifted, ctx
+
+    def _past_hooks(self, moves: list[Any]) -> list[Any]:
+        """The nodes of the inputs, of views that are written to those without hooks."""
+        for _, k, is_dirty in self.aliases:
+            if is_dirty and moves[k] is not None and self.tensors[k]._leave_hooks():
+                moves[k] = node_of(self.tensors[k]._full())
+        return moves
 
     def bottom(self, values: list[Any]) -> tuple[list[Any], FunctionCtx]:
         """Run forward on plain values."""

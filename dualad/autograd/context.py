@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from .call import Call
 
 __all__ = ["FunctionCtx"]
+
+#: What a ctx gives of its node in the requires_grad graph.
+OF_THE_NODE = frozenset(
+    {"metadata", "name", "next_functions", "register_hook", "register_prehook"}
+)
 
 
 class FunctionCtx:
@@ -103,6 +109,33 @@ class FunctionCtx:
         if self._slots is None:
             return ()
         return tuple([self._read(s) for s in self._slots.get(rule, ())])
+
+    @property
+    def saved_variables(self) -> tuple:
+        """The former name of `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.saved_tensors
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Of no effect: that tensors share memory is noticed."""
+        warnings.warn(
+            "mark_shared_storage is deprecated and of no effect: tensors that share memory are "
+            "tracked by themselves",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """Once the call is recorded, what PyTorch's ctx has because it is the node."""
+        if name in OF_THE_NODE:
+            node = self._scene.node()
+            if node is not None:
+                return getattr(node, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # --- what the engine does with it --------------------------------------------------------
 

@@ -47,6 +47,10 @@ class Function:
 
     #: Batch this function under vmap by its other methods.
     generate_vmap_rule = False
+    #: Give backward its cotangents in one list, of which it may drop them as it goes.
+    boxed_grads_call = False
+    #: Of no effect: in PyTorch `saved_tensors` can be read only once then, which frees memory.
+    clear_saved_tensors_on_access = False
 
     def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(

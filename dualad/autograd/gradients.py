@@ -16,7 +16,8 @@ from ..engine.requires_grad.grad_mode import graph_recording
 from ..engine.requires_grad.graph import GraphValue, Node
 from ..engine.requires_grad.visible import DUAL_LEVEL
 from ..errors import ArgumentError, LevelError
-from ..tensor import Tensor, operand
+from ..tensor import operand
+from .edges import GradientEdge, node_of_edge
 from .seeds import cotangent_of, node_of_output, paired, refuse_functional
 
 __all__ = ["batched_gradients", "gradients_of", "primal_of"]
@@ -30,10 +31,12 @@ def primal_of(v: Any) -> Any:
 
 
 def gradients_of(
-    ys: list[Tensor], cts: list[Any], xs: list[Tensor], retain: bool | None, create_graph: bool
+    ys: list[Any], cts: list[Any], xs: list[Any], retain: bool | None, create_graph: bool
 ) -> list[Any]:
-    """The gradients of outputs by inputs, None for an input on which none depends."""
+    """The gradients of outputs by inputs, tensors or edges; None where none depends on it."""
     for k, x in enumerate(xs):
+        if isinstance(x, GradientEdge):
+            continue
         refuse_functional(x, f"input {k}")
         if x._node() is None:
             raise LevelError(f"One of the differentiated Tensors does not require grad: input {k}")
@@ -42,10 +45,15 @@ def gradients_of(
     swept: set[Node] = set()
     with graph_recording(create_graph):
         run = partial(_plain_gradients, create_graph=create_graph, swept=swept)
-        out = _dual_gradients([y._full() for y in ys], cts, [x._full() for x in xs], run)
+        out = _dual_gradients(list(map(_value, ys)), cts, list(map(_value, xs)), run)
     if not (create_graph if retain is None else retain):
         free(swept)
     return out
+
+
+def _value(x: Any) -> Any:
+    """The engine value of a tensor; an edge stands for itself."""
+    return x if isinstance(x, GradientEdge) else x._full()
 
 
 _Run = Callable[[list[Any], list[Any], list[Any]], list[Any]]
@@ -69,7 +77,7 @@ def _dual_gradients(ys: list[Any], cts: list[Any], xs: list[Any], run: _Run) -> 
     moved: list[Any] = [None] * len(xs)
     if second:
         moved = _dual_gradients([a for a, _ in second], [b for _, b in second], under, run)
-    return [_joined(level, g, t, x) for g, t, x in zip(first, moved, under, strict=True)]
+    return [_joined(level, g, t) for g, t in zip(first, moved, strict=True)]
 
 
 def _highest_dual_level(values: list[Any]) -> Level | None:
@@ -77,10 +85,11 @@ def _highest_dual_level(values: list[Any]) -> Level | None:
     return max((lv for lv in levels if lv.is_open), key=lambda lv: lv.rank, default=None)
 
 
-def _joined(level: Level, gradient: Any, tangent: Any, like: Any) -> Any:
+def _joined(level: Level, gradient: Any, tangent: Any) -> Any:
     """A gradient with its tangent; both None where the output does not depend on the input."""
     if gradient is None and tangent is None:
         return None
+    like = tangent if gradient is None else gradient
     zeros = np.zeros(like.shape, like.dtype)
     return make_dual(
         level, zeros if gradient is None else gradient, zeros if tangent is None else tangent
@@ -91,13 +100,17 @@ def _plain_gradients(
     ys: list[Any], cts: list[Any], xs: list[Any], create_graph: bool, swept: set[Node]
 ) -> list[Any]:
     seeds = [
-        (primal_of(y).tangent, ct)
+        (node_of_edge(y) if isinstance(y, GradientEdge) else primal_of(y).tangent, ct)
         for y, ct in zip(ys, cts, strict=True)
-        if type(primal_of(y)) is GraphValue
+        if isinstance(y, GradientEdge) or type(primal_of(y)) is GraphValue
     ]
-    nodes = [primal_of(x).tangent for x in xs]
+    nodes = [x.node if isinstance(x, GradientEdge) else primal_of(x).tangent for x in xs]
     found = sweep_graph(seeds, create_graph, wanted=nodes, swept=swept) if seeds else {}
-    return [found.get(n) for n in nodes]
+    gradients = [found.get(n) for n in nodes]
+    # Of an operation with several outputs they are in a list.
+    return [
+        g[x.output_nr] if isinstance(g, list) else g for g, x in zip(gradients, xs, strict=True)
+    ]
 
 
 def batched_gradients(

@@ -1,69 +1,55 @@
-"""PyTorch's `torch.autograd.graph`: hooks on what operations save for backward."""
+"""PyTorch's `torch.autograd.graph`: what concerns the graph of tensors that require grad."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
 
-from ..engine.arrays.storage import version
-from ..engine.requires_grad.grad_mode import no_grad
-from ..engine.requires_grad.graph import SAVING
-from ..errors import ArgumentError, LevelError
-from ..tensor import Tensor, unwrap, wrap
+from ..engine.arrays.storage import bump
+from ..engine.levels.traced import raw
+from ..engine.requires_grad.graph import Node
+from ..errors import ArgumentError
+from ..tensor import Tensor
+from .edges import GradientEdge, get_gradient_edge
+from .multi_hooks import register_multi_grad_hook
+from .saving import (
+    allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+)
 
-__all__ = ["saved_tensors_hooks"]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
-class saved_tensors_hooks:
-    """Within this context every tensor saved for backward is packed, and unpacked when read.
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Say that the memory of a tensor, or of several, was written to by other means.
 
-    Args:
-        pack_hook: called under no_grad with a tensor when an operation saves it, which it may not
-            write to; its result is kept.
-        unpack_hook: called with that result when backward reads it; must give a tensor.
+    A backward that reads it as it was before is an error then.
+
+    Raises:
+        ArgumentError: something is no tensor.
 
     >>> import dualad
-    >>> x = dualad.tensor(2.0, requires_grad=True)
-    >>> with dualad.autograd.graph.saved_tensors_hooks(lambda t: t.item(), dualad.tensor):
-    ...     y = x * x
-    >>> y.backward()
-    >>> x.grad
-    tensor(4.)
+    >>> x = dualad.tensor([1.0, 2.0])
+    >>> x.numpy()[0] = 5.0
+    >>> dualad.autograd.graph.increment_version(x)
     """
-
-    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]):
-        self._tokens: list[Any] = []
-
-        def unpack(kept: Any) -> Any:
-            tensor = unpack_hook(kept)
-            if not isinstance(tensor, Tensor):
-                raise ArgumentError(
-                    f"the unpack hook of saved_tensors_hooks was expected to return a Tensor, not "
-                    f"{type(tensor).__name__}"
-                )
-            return unwrap(tensor)
-
-        def pack(value: Any) -> Any:
-            before = version(value)
-            with no_grad():
-                kept = pack_hook(wrap(value))
-            if version(value) != before:
-                raise LevelError(
-                    "A saved tensor pack hook is modifying its input in place: what it is given "
-                    "is the very tensor that the computation goes on with. clone() it first"
-                )
-            return kept
-
-        for name, hook in (("pack", pack_hook), ("unpack", unpack_hook)):
-            if not callable(hook):
-                raise ArgumentError(
-                    f"the {name} hook of saved_tensors_hooks must be callable, got "
-                    f"{type(hook).__name__}"
-                )
-        self._pair = (pack, unpack)
-
-    def __enter__(self) -> None:
-        self._tokens.append(SAVING.set(self._pair))
-
-    def __exit__(self, *exc: object) -> None:
-        SAVING.reset(self._tokens.pop())
+    tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, Iterable):
+        raise ArgumentError(
+            f"increment_version takes a tensor or several, not {type(tensor).__name__}"
+        )
+    for t in tensors:
+        if not isinstance(t, Tensor):
+            raise ArgumentError(f"increment_version takes tensors, not {type(t).__name__}")
+        bump(raw(t._full()))

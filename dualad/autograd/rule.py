@@ -174,6 +174,7 @@ class Rule:
 
     def _called(self, given: list[Any]) -> Any:
         once = getattr(self.call.back, "once", False)
+        given = [given] if self.call.cls.boxed_grads_call else given
         return self._once(given) if once else self.call.back(self.ctx, *given)
 
     def _check_count(self, out: tuple) -> None:
@@ -207,7 +208,8 @@ class Rule:
 
     def _once(self, given: list[Any]) -> Any:
         """A backward that may not be differentiated: its results refuse a further derivative."""
-        moving = [t for t in given if isinstance(t, Tensor)]
+        boxed = self.call.cls.boxed_grads_call
+        moving = [t for t in (given[0] if boxed else given) if isinstance(t, Tensor)]
         if self.is_second or any(_differentiated(unwrap(t)) for t in moving):
             raise FunctionError(self._twice())
         recording = is_grad_enabled()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..engine.requires_grad.visible import is_functional
 from ..errors import ArgumentError, LevelError, ShapeError
 from ..tensor import Tensor
 from ..transforms.boundary import match
+from .edges import GradientEdge, node_of_edge, spec_of_edge
 
 __all__ = [
     "as_list",
@@ -25,21 +27,21 @@ __all__ = [
 
 def as_list(x: Any, what: str) -> list[Any]:
     """One tensor or several as a list that is not empty."""
-    xs = [x] if isinstance(x, Tensor) else list(x)
+    xs = [x] if isinstance(x, (Tensor, GradientEdge)) else list(x)
     if not xs:
         raise LevelError(f"the {what} cannot be empty")
     return xs
 
 
-def outputs_and_cotangents(tensors: Any, grad_tensors: Any) -> tuple[list[Tensor], list[Any]]:
+def outputs_and_cotangents(tensors: Any, grad_tensors: Any) -> tuple[list[Any], list[Any]]:
     """Outputs, and for each a cotangent that fits it; a scalar's is 1 where none is given."""
     ys, cts = paired(tensors, grad_tensors)
     return ys, [cotangent_of(y, ct, k) for k, (y, ct) in enumerate(zip(ys, cts, strict=True))]
 
 
-def paired(tensors: Any, grad_tensors: Any) -> tuple[list[Tensor], list[Any]]:
+def paired(tensors: Any, grad_tensors: Any) -> tuple[list[Any], list[Any]]:
     """Outputs and as many cotangents as given, None where there is none."""
-    ys = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    ys = [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else list(tensors)
     cts = grad_tensors
     cts = [cts] * len(ys) if cts is None or isinstance(cts, Tensor) else cts
     if not isinstance(cts, (tuple, list)):
@@ -52,8 +54,9 @@ def paired(tensors: Any, grad_tensors: Any) -> tuple[list[Tensor], list[Any]]:
     return ys, list(cts)
 
 
-def cotangent_of(y: Tensor, ct: Any, k: int) -> Any:
+def cotangent_of(y: Any, ct: Any, k: int) -> Any:
     """The cotangent of output number k, checked, or 1 for a real scalar."""
+    y = spec_of_edge(y) if isinstance(y, GradientEdge) else y
     if ct is not None:
         if ct.shape != y.shape:
             raise ShapeError(
@@ -67,7 +70,7 @@ def cotangent_of(y: Tensor, ct: Any, k: int) -> Any:
             Spec(y.shape, _gradient_dtype(ct, y)),
             f"mismatch in dtype: the gradient of output {k}",
         )
-    if y.numel() != 1:
+    if math.prod(y.shape) != 1:
         raise ShapeError(
             f"grad can be implicitly created only for scalar outputs, output {k} has shape "
             f"{y.shape}"
@@ -79,13 +82,15 @@ def cotangent_of(y: Tensor, ct: Any, k: int) -> Any:
     return np.ones(y.shape, y.dtype)
 
 
-def _gradient_dtype(ct: Any, y: Tensor) -> np.dtype:
+def _gradient_dtype(ct: Any, y: Any) -> np.dtype:
     dtype = np.dtype(getattr(ct, "dtype", y.dtype))
     return dtype if dtype.kind == "f" and y.dtype.kind == "f" else y.dtype
 
 
-def node_of_output(y: Tensor, k: int) -> Node:
+def node_of_output(y: Any, k: int) -> Node:
     """The node of output number k; an error where it has no history."""
+    if isinstance(y, GradientEdge):
+        return node_of_edge(y)
     refuse_functional(y, f"output {k}")
     node = y._node()
     if node is not None:

@@ -6,6 +6,7 @@ length of a vector has at 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -98,7 +99,7 @@ def _about_the_mean(primitive: Composite, general: Callable[..., Any]) -> Callab
         if where is True and not given(mean) and divisor > 0:
             result = primitive(a, axes=axes, divisor=divisor)
         else:
-            if isinstance(divisor, np.ndarray | np.generic):
+            if type(divisor) not in (int, float):  # the result has the dtype of the entries
                 divisor = divisor.astype(a.dtype.type(0).real.dtype)
             result = general(_deviations(a, axes, where, mean), axes, divisor)
         return finish(result, a, axes, keepdims, out)
@@ -106,8 +107,13 @@ def _about_the_mean(primitive: Composite, general: Callable[..., Any]) -> Callab
     return moment
 
 
+def _root(n: Any) -> Any:
+    """The root of a count, as a Python number if that is one: it has no dtype then."""
+    return math.sqrt(n) if type(n) in (int, float) else np.sqrt(n)
+
+
 np_var = _about_the_mean(variance, lambda x, axes, n: np_sum(_square(x), axes) / n)
-np_std = _about_the_mean(deviation, lambda x, axes, n: length(x, axes=axes) / np.sqrt(n))
+np_std = _about_the_mean(deviation, lambda x, axes, n: length(x, axes=axes) / _root(n))
 function(np.var)(np_var)
 function(np.std)(np_std)
 function(np.nanvar)(without_nan(np_var))

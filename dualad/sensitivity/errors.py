@@ -17,6 +17,7 @@ __all__ = [
     "ParameterError",
     "SensitivityError",
     "SensitivityWarning",
+    "UnknownNameError",
     "unknown_name",
 ]
 
@@ -27,6 +28,13 @@ class SensitivityError(DualADError, ValueError):
 
 class ParameterError(SensitivityError):
     """A parameter has no usable value, or a name is unknown, repeated or missing."""
+
+
+class UnknownNameError(ParameterError, KeyError):
+    """There is nothing of that name; it is a KeyError too, as for any mapping."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ModelError(SensitivityError):

@@ -23,15 +23,18 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .devices import device
 from .face import TensorFace, operand, unwrap, wrap
-from .hooks import borrowed
+from .hooks import RemovableHandle, borrowed
 
 __all__ = [
+    "RemovableHandle",
     "Tensor",
     "TensorFace",
     "arange",
     "as_tensor",
     "borrowed",
+    "device",
     "empty",
     "eye",
     "from_numpy",

@@ -10,11 +10,13 @@ import numpy as np
 
 from ..engine.arrays.storage import overlap
 from ..engine.kinds.dual import Dual
+from ..engine.levels.level import refused
 from ..engine.levels.traced import TracedArray, buffer, raw
 from ..engine.programs.linear import LinearVariable
 from ..engine.requires_grad.graph import GraphValue
 from ..engine.requires_grad.visible import is_functional
 from ..errors import LostDerivativeError, ShapeError
+from .devices import CPU, device as Device
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all
 from .history import History
 from .operations import Operations
@@ -108,9 +110,9 @@ class Tensor(Operations, History, Writing, Views):
         return self.numel() * self.dtype.itemsize
 
     @property
-    def device(self) -> str:
-        """Where it is: always "cpu"."""
-        return "cpu"
+    def device(self) -> Device:
+        """Where it is: always the CPU."""
+        return CPU
 
     def is_floating_point(self) -> builtins.bool:
         """Whether the dtype is a real float."""
@@ -190,8 +192,11 @@ class Tensor(Operations, History, Writing, Views):
             v._lost(what)
         if isinstance(v, TracedArray):
             raise LostDerivativeError(
-                f"{what} on a tensor that carries a derivative ({v.kind}) would drop it: compute "
-                "with tensor operations, or detach() first where the derivative is not wanted"
+                refused(
+                    f"{what} on a tensor that carries a derivative ({v.kind}) would drop it: "
+                    "compute with tensor operations, or detach() first where the derivative is "
+                    "not wanted"
+                )
             )
         return v
 
@@ -273,8 +278,10 @@ def _own(result: Any, values: Any) -> Any:
 def _written_by(func: Any, args: tuple, kwargs: dict) -> None:
     """Call a function that writes into its first argument, a tensor or an array."""
     target = args[0]
-    value = unwrap(target) if isinstance(target, State) else target
+    value = target
     if isinstance(target, State):
+        target._leave_hooks()
+        value = unwrap(target)
         value = buffer(np.array(value)) if isinstance(value, np.ndarray) else +value
     func(value, *deep(operand, args[1:]), **deep(operand, kwargs))
     if isinstance(target, State):

@@ -9,6 +9,7 @@ import numpy as np
 from ..engine.levels.traced import TracedArray
 from ..errors import ArgumentError, NotDifferentiableError
 from .core import Tensor
+from .devices import on_cpu
 from .draws import generator, manual_seed
 from .face import wrap
 from .promotion import DEFAULT
@@ -33,7 +34,9 @@ __all__ = [
 ]
 
 
-def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor with a copy of data.
 
     Python floats become float32 as in PyTorch; arrays and NumPy scalars keep their dtype.
@@ -42,6 +45,7 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
     >>> dualad.tensor(1.0).dtype, dualad.tensor(np.ones(2)).dtype
     (dtype('float32'), dtype('float64'))
     """
+    on_cpu(device)
     if isinstance(data, Tensor):
         data = data.detach()._value
     array = np.array(data, dtype=dtype)
@@ -54,8 +58,10 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
     return wrap(array).requires_grad_(requires_grad)
 
 
-def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """data as a tensor, sharing memory with an array of the right dtype."""
+    if device is not None:
+        on_cpu(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, TracedArray):
@@ -76,74 +82,130 @@ def _size(size: tuple) -> tuple[int, ...]:
     return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of one value."""
-    value = tensor(fill_value, dtype=dtype)._value
+    value = tensor(fill_value, dtype=dtype, device=device)._value
     shape = size if isinstance(size, (tuple, list)) else (size,)
     return wrap(np.full(shape, value, value.dtype)).requires_grad_(requires_grad)
 
 
-def zeros(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of zeros, float32 unless another dtype is named."""
+    on_cpu(device)
     return wrap(np.zeros(_size(size), dtype or DEFAULT)).requires_grad_(requires_grad)
 
 
-def ones(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of ones, float32 unless another dtype is named."""
+    on_cpu(device)
     return wrap(np.ones(_size(size), dtype or DEFAULT)).requires_grad_(requires_grad)
 
 
-def empty(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
+def empty(
+    *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor to be filled; its entries are zero until then."""
-    return zeros(*size, dtype=dtype, requires_grad=requires_grad)
+    return zeros(*size, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def full_like(
-    x: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+    x: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """One value in the shape and dtype of x."""
+    on_cpu(device)
     if hasattr(x, "__dualad_value__"):  # a value of another kind, such as a symbolic one
         return np.full_like(x, fill_value)
     return wrap(np.full(x.shape, fill_value, dtype or x.dtype)).requires_grad_(requires_grad)
 
 
-def zeros_like(x: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(
+    x: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Zeros in the shape and dtype of x."""
-    return full_like(x, 0, dtype=dtype, requires_grad=requires_grad)
+    return full_like(x, 0, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def ones_like(x: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(
+    x: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Ones in the shape and dtype of x."""
-    return full_like(x, 1, dtype=dtype, requires_grad=requires_grad)
+    return full_like(x, 1, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = DEFAULT) -> Tensor:
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = DEFAULT,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The identity matrix."""
-    return wrap(np.eye(n, m, dtype=dtype))
+    on_cpu(device)
+    return wrap(np.eye(n, m, dtype=dtype)).requires_grad_(requires_grad)
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The numbers from start (default 0) to end, exclusive."""
+    on_cpu(device)
     start, end = (0, start) if end is None else (start, end)
     values = np.arange(start, end, step)
-    return wrap(
-        values if dtype is None and values.dtype.kind == "i" else values.astype(dtype or DEFAULT)
-    )
+    keeps = dtype is None and values.dtype.kind == "i"
+    return wrap(values if keeps else values.astype(dtype or DEFAULT)).requires_grad_(requires_grad)
 
 
-def linspace(start: float, end: float, steps: int, *, dtype: Any = DEFAULT) -> Tensor:
+def linspace(
+    start: float,
+    end: float,
+    steps: int,
+    *,
+    dtype: Any = DEFAULT,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Numbers at equal distances from start to end, inclusive."""
-    return wrap(np.linspace(start, end, steps, dtype=dtype))
+    on_cpu(device)
+    return wrap(np.linspace(start, end, steps, dtype=dtype)).requires_grad_(requires_grad)
 
 
-def rand(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
+def rand(
+    *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Random numbers between 0 and 1."""
+    on_cpu(device)
     return wrap(np.asarray(generator().random(_size(size))).astype(dtype)).requires_grad_(
         requires_grad
     )
 
 
-def randn(*size: Any, dtype: Any = DEFAULT, requires_grad: bool = False) -> Tensor:
+def randn(
+    *size: Any, dtype: Any = DEFAULT, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Normally distributed random numbers."""
+    on_cpu(device)
     values = np.asarray(generator().standard_normal(_size(size)))
     return wrap(values.astype(dtype)).requires_grad_(requires_grad)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine.levels.traced import TracedArray, raw
 from ..engine.requires_grad.visible import is_functional
+from .devices import on_cpu
 from .face import State, unwrap, wrap
 from .layout import layout
 
@@ -38,12 +39,25 @@ class Dtypes(State):
         memory = layout(self) if is_functional(value) else np.asarray(raw(value))
         return builtins.bool(memory.flags.c_contiguous)
 
-    def to(self, *args: Any, dtype: Any = None, copy: builtins.bool = False) -> Any:
-        """The tensor in another dtype, given as such or as that of another tensor."""
+    def to(
+        self,
+        *args: Any,
+        dtype: Any = None,
+        device: Any = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+    ) -> Any:
+        """The tensor in another dtype, given as such or as that of another tensor.
+
+        A device may be named, which is the CPU; non_blocking is of no effect.
+        """
+        on_cpu(device)
         for a in args:
             if isinstance(a, State):
                 dtype = a._value.dtype
-            elif not isinstance(a, str):  # the name of a device: there is only one
+            elif isinstance(a, str):
+                on_cpu(a)
+            else:
                 dtype = a
         if dtype is None or np.dtype(dtype) == self._value.dtype:
             return self.clone() if copy else self

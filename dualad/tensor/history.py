@@ -6,6 +6,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,12 @@ class History(State):
         return None if node is None or node.leaf is not None else node.whole or node
 
     @property
+    def output_nr(self) -> int:
+        """Which output of its grad_fn this tensor is; 0 for a leaf."""
+        node = self._node()
+        return 0 if node is None else node.output_nr
+
+    @property
     def is_leaf(self) -> bool:
         """Whether the tensor was made by the user rather than by a recorded operation."""
         full = self._full()
@@ -214,7 +221,8 @@ class History(State):
             )
         if not hasattr(self, "_after"):
             self._after: list[Callable[[Any], Any]] = []
-        return RemovableHandle(self, "_after", hook)
+        # Each time another object: the same hook may be registered twice.
+        return RemovableHandle(self, "_after", partial(hook))
 
     # --- leaving the history -------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from .draws import generator
 from .face import State, operand, shape_checked, unwrap, wrap
 from .keys import index_key, is_basic
 from .layout import keep_strides
-from .view import node_of
+from .view import View, node_of
 
 __all__ = ["Writing", "as_it_was", "in_place"]
 
@@ -43,6 +43,7 @@ class Writing(State):
 
         With written=True the memory holds the values already.
         """
+        self._leave_hooks()
         old = unwrap(self)
         value = _fitting(old, value.primal if isinstance(value, Buffer) else value)
         self._may_write(value)
@@ -75,6 +76,22 @@ class Writing(State):
             self._value = rejoined(full, rebased(value, memory))
         self._clock += 1
         self._move_retained(node_of(full))
+
+    def _leave_hooks(self) -> bool:
+        """Before a write through a view that has hooks: read it again, without them.
+
+        As in PyTorch a write through a view is an operation on its base, which does not pass by
+        the old value of the view. True: it was read again, so its own views are to be, too.
+        """
+        view = self._view
+        if type(view) is not View or not is_grad_enabled():
+            return False
+        node, again = node_of(self._value), view.base._leave_hooks()
+        if node is None or not (again or node.hooks is not None) or is_functional(self._value):
+            return False
+        self._value = view.value(view.base._full())
+        self._move_retained(node)
+        return True
 
     def _is_plain(self, value: Any) -> bool:
         """Whether to write to a tensor with this visible value is to write to its memory."""
@@ -114,6 +131,7 @@ class Writing(State):
 
     @shape_checked
     def __setitem__(self, key: Any, new: Any) -> None:
+        self._leave_hooks()
         value = unwrap(self)
         key, new = index_key(key), operand(new)
         if isinstance(raw(new), np.ndarray) and not is_functional(value):
@@ -131,6 +149,7 @@ class Writing(State):
     @shape_checked
     def copy_(self, src: Any) -> Any:
         """Write the values (and derivative) of src into this tensor."""
+        self._leave_hooks()
         v, old = operand(src), unwrap(self)
         _refuse_overlap(old, (v,))
         v = np.broadcast_to(v if hasattr(v, "shape") else np.asarray(v), old.shape)
@@ -190,6 +209,7 @@ def in_place(method: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     @shape_checked
     def written(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._leave_hooks()
         if name not in FILLING:
             _refuse_overlap(unwrap(self), (*args, *kwargs.values()))
         out = method(as_it_was(self, args), *args, **kwargs)

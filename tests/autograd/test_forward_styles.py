@@ -302,3 +302,41 @@ def test_results_in_a_list_or_dict_alone_are_refused(kind):
         dualad.grad(lambda x: Both.apply(x)[0])(np.float64(3.0))
     with pytest.raises(FunctionTypeError, match="return a tuple"):
         Both.apply(t(3.0, requires_grad=True))
+
+
+# --- a ctx too many, or too few ------------------------------------------------------------------
+
+
+def function_of(forward, split):
+    """A function with this forward, with or without setup_context."""
+    members = {"forward": staticmethod(forward), "backward": staticmethod(lambda ctx, g: g)}
+    if split:
+        members["setup_context"] = staticmethod(lambda ctx, inputs, output: None)
+    return type("Mine", (Function,), members)
+
+
+@pytest.mark.parametrize(
+    "forward", [lambda ctx, x: x * 2, lambda ctx, x=1: ctx * 2, lambda ctx, *xs: ctx * 2]
+)
+def test_with_setup_context_forward_may_not_take_ctx(forward):
+    """Also where it would run: the first argument would be taken for ctx."""
+    with pytest.raises(TypeError, match=r"Mine defines setup_context.*leave ctx out"):
+        function_of(forward, split=True).apply(t(1.0, True))
+
+
+def test_without_setup_context_forward_must_take_ctx():
+    with pytest.raises(TypeError, match=r"Mine has no setup_context.*add ctx"):
+        function_of(lambda x: x * 2, split=False).apply(t(1.0, True))
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_a_wrong_number_of_arguments_names_the_function(split):
+    forward = (lambda x: x * 2) if split else (lambda ctx, x: x * 2)
+    for arguments in ((), (t(1.0), t(2.0))):
+        with pytest.raises(TypeError, match=r"^Mine\.apply: .*argument"):
+            function_of(forward, split).apply(*arguments)
+
+
+def test_a_type_error_inside_of_forward_is_the_users():
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
+        function_of(lambda ctx, x: len(3), split=False).apply(t(1.0))

@@ -456,3 +456,123 @@ def test_after_a_leaf_has_got_its_gradient():
     for other in (x * 2, t([1.0])):
         with pytest.raises(RuntimeError, match="leaf"):
             other.register_post_accumulate_grad_hook(step)
+
+
+def test_the_same_hook_may_be_registered_twice():
+    x, seen = t(1.0, True), []
+    hook = lambda leaf: seen.append(leaf.grad.item())
+    first = x.register_post_accumulate_grad_hook(hook)
+    x.register_post_accumulate_grad_hook(hook)
+    first.remove()
+    (3 * x).backward()
+    assert seen == [3.0]
+
+
+# --- hooks on views ------------------------------------------------------------------------------
+
+
+class Tripled(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(3)
+
+    @staticmethod
+    def backward(ctx, g):
+        return 3 * g
+
+
+def on_base_and_view():
+    """A tensor y = x, a view of it, and what their hooks have seen."""
+    x, seen = t([1.0, 2.0, 3.0], True), []
+    y = x * 1
+    view = y[1:]
+    view.register_hook(lambda g: seen.append(("view", g.tolist())))
+    y.register_hook(lambda g: seen.append(("base", g.tolist())))
+    return x, y, view, seen
+
+
+WRITES = {
+    "a method": lambda view: view.mul_(3),
+    "an operator": lambda view: view.__imul__(3),
+    "a custom function": Tripled.apply,
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_write_through_a_view_passes_by_its_hooks(write):
+    """It is an operation on the base: the old value of the view is not asked, as in PyTorch."""
+    x, y, view, seen = on_base_and_view()
+    WRITES[write](view)
+    view.register_hook(lambda g: seen.append(("view after", g.tolist())))
+    (y.sum() + 10 * view.sum()).backward()
+    assert seen == [("view after", [10.0, 10.0]), ("base", [1.0, 33.0, 33.0])]
+    same(x.grad, [1.0, 33.0, 33.0])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda v: v.__setitem__(0, 5.0), lambda v: v.copy_(t([5.0, 6.0])), lambda v: v.zero_()],
+    ids=["item", "copy", "zero"],
+)
+def test_so_does_what_overwrites_it(write):
+    _, y, view, seen = on_base_and_view()
+    write(view)
+    y.sum().backward()
+    assert [name for name, _ in seen] == ["base"]
+
+
+def test_what_a_hook_of_a_view_returned_does_not_count_after_a_write():
+    x = t([1.0, 2.0], True)
+    y = x * 1
+    view = y[:]
+    view.register_hook(lambda g: 100 * g)
+    earlier = view + 1
+    view.mul_(3)
+    y.sum().backward(retain_graph=True)
+    same(x.grad, [3.0, 3.0])
+    x.grad = None
+    earlier.sum().backward()  # This use was before the write.
+    same(x.grad, [100.0, 100.0])
+
+
+def test_a_write_through_a_view_of_a_view_passes_by_both():
+    x, seen = t([1.0, 2.0, 3.0], True), []
+    y = x * 1
+    outer = y[1:]
+    inner = outer[:1]
+    for view in (outer, inner):
+        view.register_hook(lambda g: seen.append(g.tolist()))
+    inner.mul_(2)
+    (y * 5).sum().backward()
+    assert seen == []
+    same(x.grad, [5.0, 10.0, 5.0])
+
+
+def test_a_hook_counts_for_the_present_value_of_a_view():
+    """Whether there were hooks before its base was written to or not."""
+    _, y, view, seen = on_base_and_view()
+    y.mul_(3)
+    view.register_hook(lambda g: seen.append(("view after", g.tolist())))
+    (view * 2).sum().backward()
+    assert seen == [("view after", [2.0, 2.0]), ("base", [0.0, 6.0, 6.0])]
+
+
+def test_a_write_under_no_grad_changes_no_history():
+    _, _, view, seen = on_base_and_view()
+    with dualad.no_grad():
+        view.mul_(3)
+    (view * 2).sum().backward()
+    assert seen == [("view", [2.0, 2.0]), ("base", [0.0, 2.0, 2.0])]
+
+
+def test_a_retained_gradient_of_a_view_with_hooks_is_that_of_the_new_value():
+    x = t([1.0, 2.0], True)
+    y = x * 1
+    view = y[:1]
+    view.retain_grad()
+    view.register_hook(lambda g: 100 * g)
+    view.mul_(3)
+    (view * 2).sum().backward()
+    same(view.grad, [2.0])
+    same(x.grad, [6.0, 0.0])

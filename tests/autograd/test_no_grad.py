@@ -242,3 +242,24 @@ def test_one_that_writes_to_its_input_there_leaves_recorded_values_alone():
         return (z + 0 * y).sum()
 
     same(func.grad(f)(t([2.0, 3.0])), [4.0, 6.0])
+
+
+def test_inference_mode_is_no_grad():
+    x = t(2.0, True)
+    with dualad.inference_mode():
+        y = x * 2
+    assert (
+        not y.requires_grad and not dualad.autograd.inference_mode(lambda: x * 2)().requires_grad
+    )
+    (x * y).backward()  # What was made within may be used afterwards.
+    same(x.grad, 4.0)
+    with dualad.inference_mode(False):
+        assert (x * 2).requires_grad
+    with dualad.no_grad(), dualad.inference_mode(False):
+        assert not (x * 2).requires_grad
+
+    @dualad.inference_mode()
+    def f(x):
+        return x * 2
+
+    assert not f(x).requires_grad

@@ -10,6 +10,7 @@ from tensors import same, t, tangent
 import dualad
 from dualad.autograd import Function
 from dualad.autograd.forward_ad import dual_level, make_dual
+from dualad.autograd.function import once_differentiable
 
 
 def keep(save, log=None, rule=lambda x, g: 2 * g):
@@ -302,3 +303,88 @@ def test_what_jvp_saved_stays_for_its_transpose():
     y.backward(retain_graph=True)
     y.backward()
     same(x.grad, 12.0)
+
+
+# --- former names --------------------------------------------------------------------------------
+
+
+def test_saved_variables_is_the_former_name():
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_variables
+            return 3 * x**2 * g
+
+    x = t(2.0, True)
+    with pytest.warns(DeprecationWarning, match="use 'saved_tensors'"):
+        Cube.apply(x).backward()
+    same(x.grad, 12.0)
+
+
+def test_mark_shared_storage_has_no_effect():
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_shared_storage((x, x))
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g
+
+    x = t(2.0, True)
+    with pytest.warns(FutureWarning, match="no effect"):
+        y = Same.apply(x)
+    y.backward()
+    same(x.grad, 2.0)
+
+
+def test_saved_tensors_may_be_read_again_whatever_the_class_says():
+    class Cube(Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            return 3 * ctx.saved_tensors[0] * ctx.saved_tensors[0] * g
+
+    x = t(2.0, True)
+    Cube.apply(x).backward()
+    same(x.grad, 12.0)
+
+
+# --- cotangents in a list ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_boxed_cotangents_come_in_one_list(once):
+    def rule(ctx, gs):
+        assert isinstance(gs, list) and len(gs) == 2
+        g, h = gs.pop(0), gs.pop()
+        return 2 * g + 3 * h
+
+    class Two(Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x, 3 * x
+
+        backward = staticmethod(once_differentiable(rule) if once else rule)
+
+    x = t(1.0, True)
+    y, z = Two.apply(x)
+    (y + 10 * z).backward()
+    same(x.grad, 32.0)
+    same(dualad.func.grad(lambda x: sum(Two.apply(x)))(t(1.0)), 5.0)
+    with dual_level():
+        same(tangent(Two.apply(make_dual(t(1.0), t(1.0)))[1]), 3.0)

@@ -162,3 +162,19 @@ def test_masks_keep_single_precision(f, kind):
     for g in (lambda x: f(x, axis=1, where=mask), lambda x: without_nan(x, axis=0)):
         value, tangent = dualad.jvp(g, (x,), (np.ones_like(x),))
         assert value.dtype == tangent.dtype == g(x).dtype
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3), (1,), (4,)])
+@pytest.mark.parametrize("f", [np.var, np.std, np.nanvar, np.nanstd, np.mean, np.nanmean])
+@pytest.mark.parametrize("ddof", [0, 1, np.float64(0.5)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_float32_stays_float32_also_of_nothing(f, shape, ddof):
+    options = {} if "mean" in f.__name__ else {"ddof": ddof}
+    x = np.ones(shape, np.float32)
+    g = lambda x: f(x * 1, **options)
+    expected = g(x)
+    dtype = np.float32 if type(ddof) is int or not options else expected.dtype
+    assert expected.dtype == dtype
+    for got in (*dualad.jvp(g, (x,), (x,)), dualad.compile(g)(x)):
+        assert np.asarray(got).dtype == dtype
+    np.testing.assert_array_equal(dualad.compile(g)(x), expected)

@@ -602,3 +602,24 @@ def test_the_events_of_a_relay_oscillator(method):
     times = (2 * np.arange(4) + 1) * np.sqrt(2 / 0.8)
     close(r.events["zero"].times, times[:4])
     close(r.events["zero"].dt[:, 0], -times / (2 * 0.8), rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "RK45", "DOP853"])
+@pytest.mark.parametrize("steepness", [1e6, 1e8])
+def test_a_steep_function_tells_the_time_that_a_flat_one_tells(method, steepness):
+    """tanh(K (y - 1/2)) is zero where y - 1/2 is: at T = ln 2 / k, so dT/dk = -T / k."""
+    event = ds.Event(lambda t, y, p: np.tanh(steepness * (y[0] - 0.5)), name="half")
+    r = ds.ode(
+        lambda t, y, p: [-p.k * y[0]], [1.0], {"k": 2.0}, (0.0, 1.0),
+        events=event, method=method, rtol=1e-4,
+    )  # fmt: skip
+    half = r.events["half"]
+    np.testing.assert_allclose(half.times, [np.log(2) / 2], rtol=1e-3)
+    np.testing.assert_allclose(half.dt, [[-np.log(2) / 4]], rtol=2e-3)
+    np.testing.assert_allclose(half.y, [[0.5]], rtol=1e-6)
+
+
+def test_a_jump_is_no_steep_function():
+    event = ds.Event(lambda t, y, p: np.where(y[0] > 0.5, 1.0, -1.0), name="half")
+    with pytest.raises(ds.EventError, match="jumps across zero"):
+        ds.ode(lambda t, y, p: [-p.k * y[0]], [1.0], {"k": 2.0}, (0.0, 1.0), events=event)

@@ -11,11 +11,10 @@ from contextvars import ContextVar, Token
 from functools import lru_cache, partial
 from typing import Any
 
-import numpy as np
+from ...errors import LeakError
+from .swallowed import note, regained
 
-from ...errors import DualADError, LeakError, LostDerivativeError
-
-__all__ = ["Level", "is_running", "newest_rank"]
+__all__ = ["Level", "is_running", "newest_rank", "refused"]
 
 _serial = itertools.count(1)
 #: The innermost level entered in this context. Only who makes fresh arrays asks for it.
@@ -34,6 +33,11 @@ entered = _entered.get
 def newest_rank() -> int:
     """A rank above that of every level so far, and below that of every later one."""
     return next(_serial)
+
+
+def refused(message: str) -> str:
+    """The message of a refusal, remembered where a library may make another error of it."""
+    return note(message, newest_rank())
 
 
 def _leaked(name: str, *_: Any) -> Any:
@@ -63,49 +67,6 @@ class _Closed:
 def _closed(name: str) -> tuple[Any, _Closed]:
     """Constructor and tape of a finished level: every use of either is a leak."""
     return partial(_leaked, name), _Closed(name)
-
-
-#: What NumPy, SciPy and functions of C raise where they cannot make a plain number of a value.
-SAID_BY_OTHERS = (TypeError, AttributeError, ValueError, SystemError)
-
-
-def _say_what_is_behind(error: BaseException) -> None:
-    """Raise the lost derivative that is behind an error of others, where those hide it.
-
-    NumPy makes a ValueError of one that it meets when it stores a number into an array, and
-    functions of C, and `scipy.optimize.minimize`, one of their own. An array of objects, which
-    np.array makes of a list of traced numbers, is to most of NumPy's functions one of strangers.
-    """
-    if isinstance(error, DualADError) or not isinstance(error, SAID_BY_OTHERS):
-        return
-    behind, said = error.__cause__, str(error)
-    if _of_objects(error, said):
-        raise LostDerivativeError(
-            f"{said}: np.array of a list of traced numbers is an array of objects, which this "
-            "function does not take: make it with dualad.numpy.array, or np.stack"
-        ) from error
-    if not isinstance(behind, LostDerivativeError):
-        return
-    if said.startswith("setting an array element with a sequence"):
-        behind = LostDerivativeError(
-            "a traced number that is stored into a plain array of floats would lose its "
-            "derivative: make the buffer with dualad.numpy.zeros(shape), or with np.zeros_like(x) "
-            "of a traced x; or assemble the entries, np.array([a, b]) without a dtype, np.stack."
-        )
-    elif not (isinstance(error, SystemError) or said.startswith("The user-provided objective")):
-        return
-    raise type(behind)(*behind.args).with_traceback(error.__traceback__) from None
-
-
-def _of_objects(error: BaseException, said: str) -> bool:
-    """Whether NumPy says in its own words that it was given an array of objects."""
-    if type(error) is AttributeError:  # a loop over objects asks each for a method of that name
-        asked = said.removeprefix("'float' object has no attribute '").removesuffix("'")
-        return isinstance(getattr(np, asked, None), np.ufunc)
-    return isinstance(error, TypeError) and any(
-        words in said
-        for words in ("dtype('O')", "not supported for the input types", "has no callable")
-    )
 
 
 class Level:
@@ -173,4 +134,6 @@ class Level:
             _entered.reset(self._token)
             self.close()
         if error is not None:
-            _say_what_is_behind(error)
+            ours = regained(error, self.rank)
+            if ours is not None:
+                raise ours.with_traceback(error.__traceback__) from error

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import LostDerivativeError, MissingRuleError, NotDifferentiableError
 from . import missing
-from .level import Level
+from .level import Level, refused
 from .rules import Rules
 
 __all__ = [
@@ -277,7 +277,17 @@ class TracedArray:
         return format(self.primal, spec)
 
     def __hash__(self) -> int:
-        return id(self)
+        # By identity it would not be found where its value is; by value a cache would give what
+        # it holds for that number, without the derivative.
+        raise LostDerivativeError(
+            refused(
+                "a traced value cannot be looked up in a dict, a set or a cache "
+                "(functools.lru_cache): what is found there by its number has no derivative. "
+                "Compare it (x == 2.0, or `in` a list), look up float(dualad.stop_gradient(x)) "
+                "in a table of constants, call a cached function without its cache "
+                "(f.__wrapped__), and take id(x) for its identity"
+            )
+        )
 
     def __reduce__(self) -> Any:
         raise LostDerivativeError(
@@ -299,6 +309,8 @@ class Buffer(TracedArray):
     def bind(cls, primitive: Any, level: Level, args: tuple, params: dict) -> Any:
         out = primitive(*(a.primal if type(a) is Buffer else a for a in args), **params)
         return tuple(map(buffer, out)) if isinstance(out, tuple) else buffer(out)
+
+    __hash__ = object.__hash__
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.primal, dtype)
@@ -411,7 +423,8 @@ def missing_rule(name: str) -> MissingRuleError:
 
 
 def lost(what: str, remedy: str) -> LostDerivativeError:
-    return LostDerivativeError(f"{what} would drop the derivative of a traced array: {remedy}.")
+    message = f"{what} would drop the derivative of a traced array: {remedy}."
+    return LostDerivativeError(refused(message))
 
 
 def as_operand(x: Any) -> Any:

@@ -6,8 +6,9 @@ without recursion.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import Any, ClassVar
 
 from ...errors import LevelError
 from ..arrays.guard import has_nan, quiet
@@ -15,7 +16,10 @@ from ..levels.watch import WATCH
 from ..programs.tape import pull_custom, pull_part
 from .graph import Node, check_versions, readable
 
-__all__ = ["Sweep", "free", "sweep_graph"]
+__all__ = ["SWEEP", "Sweep", "free", "sweep_graph"]
+
+#: The sweep that calls hooks now.
+SWEEP: ContextVar[Sweep | None] = ContextVar("dualad_sweep", default=None)
 
 
 def sweep_graph(
@@ -30,7 +34,7 @@ def sweep_graph(
     Nodes whose rules have run are added to `swept`; without it they are freed, unless the graph is
     retained.
     """
-    sweep = Sweep(seeds, create_graph, None if wanted is None else set(wanted))
+    sweep = Sweep.kind(seeds, create_graph, None if wanted is None else set(wanted))
     watch = WATCH.get()
     if watch is None:
         sweep.guarded_run()
@@ -59,6 +63,11 @@ def free(nodes: Iterable[Node]) -> None:
 class Sweep:
     """One sweep: the nodes it visits, and the cotangents it has found."""
 
+    #: the class of all sweeps that begin now
+    kind: ClassVar[type[Sweep]]
+    #: whether zero wins in its products from the start
+    is_guarded = False
+
     def __init__(self, seeds: list, create_graph: bool, wanted: set[Node] | None):
         self.seeds, self.create_graph, self.wanted = seeds, create_graph, wanted
         order = _reachable(node for node, _ in seeds)
@@ -76,12 +85,26 @@ class Sweep:
 
         Hooks are called once in a sweep: with hooks, zero wins from the start.
         """
-        hooked = any(node.hooks is not None for node in self.order)
+        hooked = self.is_guarded or any(node.hooks is not None for node in self.order)
         with quiet():
-            self.run(guarded=hooked)
-            if not hooked and any(has_nan(c) for c in self.found.values()):
+            if hooked:
+                self._run_with_hooks()
+                return self.found
+            self.run(guarded=False)
+            if any(has_nan(c) for c in self.found.values()):
                 self.run(guarded=True)
         return self.found
+
+    def _run_with_hooks(self) -> None:
+        #: of hooks that wait for several gradients, what is to be done when the sweep ends
+        self.waiting: dict[Any, Callable[[], None]] = {}
+        token = SWEEP.set(self)
+        try:
+            self.run(guarded=True)
+            for finish in list(self.waiting.values()):
+                finish()
+        finally:
+            SWEEP.reset(token)
 
     def cotangents(self) -> Any:
         """A dictionary for the cotangents of nodes."""
@@ -112,7 +135,8 @@ class Sweep:
         if tensor is not None:
             self.retained.append((tensor, node, ct))
         if node.entry is None if self.wanted is None else node in self.wanted:
-            self.found[node] = ct
+            # Of an operation with several outputs they are a list, which its rule may fill up.
+            self.found[node] = list(ct) if type(ct) is list else ct
         return ct
 
     def _pull(self, node: Node, ct: Any, g: Any, own: set, guarded: bool) -> None:
@@ -135,23 +159,28 @@ class Sweep:
         given = ct if isinstance(ct, list) else [ct]
         for before in node.hooks.before:
             given = before(given)
-        # Each argument by itself, though several may be the same node.
-        places = tuple([None if p is None else object() for p in entry[1]])
-        apart: Any = _Cotangents()
         ct = given if isinstance(ct, list) else given[0]
-        if ct is not None:
-            self.pull(node, ct, (entry[0], places, *entry[2:]), apart, set(), guarded)
-        found = [None if p is None else apart[p] for p in places]
+        found = [None] * len(entry[1]) if ct is None else self.shares(node, ct, entry, guarded)
         for after in node.hooks.after:
             found = after(found, given)
         for parent, share in zip(entry[1], found, strict=True):
             if parent is not None and share is not None:
                 g[parent] = share if g[parent] is None else g[parent] + share
 
+    def shares(self, node: Node, ct: Any, entry: tuple, guarded: bool) -> list[Any]:
+        """What the pull rule of a node gives to each argument, though several may be one node."""
+        places = tuple([None if p is None else object() for p in entry[1]])
+        apart: Any = _Cotangents()
+        Sweep.pull(self, node, ct, (entry[0], places, *entry[2:]), apart, set(), guarded)
+        return [None if p is None else apart[p] for p in places]
+
     def pull(self, node: Node, ct: Any, entry: tuple, g: Any, own: set, guarded: bool) -> None:
         """Run the pull rule of a node."""
         pull = getattr(entry[0], "guarded", entry[0]) if guarded else entry[0]
         pull(ct, entry, g, own)
+
+
+Sweep.kind = Sweep
 
 
 def _reachable(roots: Iterable[Node]) -> list[Node]:

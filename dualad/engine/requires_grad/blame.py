@@ -76,6 +76,10 @@ class _Blame(Sweep):
     def cotangents(self) -> Any:
         return _OfGraph()
 
+    def _pull_between(self, node: Any, ct: Any, entry: tuple, g: Any, guarded: bool) -> None:
+        g.run(self.watch.node(node), ct, entry)
+        super()._pull_between(node, ct, entry, g, guarded)
+
     def pull(self, node: Any, ct: Any, entry: tuple, g: Any, own: set, guarded: bool) -> None:
         g.run(self.watch.node(node), ct, entry)
         super().pull(node, ct, entry, g, own, guarded)

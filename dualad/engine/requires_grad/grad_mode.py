@@ -22,6 +22,7 @@ __all__ = [
     "enable_grad",
     "graph_recording",
     "hidden_duals",
+    "inference_mode",
     "is_grad_enabled",
     "no_grad",
     "recording",
@@ -183,6 +184,26 @@ class enable_grad(_Setting):
 
     def __new__(cls, f: Callable[..., Any] | None = None) -> Any:
         return super().__new__(cls) if f is None else cls()(f)
+
+
+class inference_mode(_Setting):
+    """The same as `no_grad`: what is computed within may be used afterwards like any other tensor.
+
+    >>> import dualad
+    >>> x = dualad.tensor(1.0, requires_grad=True)
+    >>> with dualad.inference_mode():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def __init__(self, mode: Callable[..., Any] | bool = True):
+        super().__init__(not mode)
+        if not mode:
+            self.mode = is_grad_enabled()
+
+    def __new__(cls, mode: Callable[..., Any] | bool = True) -> Any:
+        return cls()(mode) if callable(mode) else super().__new__(cls)
 
 
 class set_grad_enabled(_Setting):

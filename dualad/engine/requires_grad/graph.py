@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,6 +45,9 @@ GRAPH.rank = 0.5  # type: ignore[assignment]
 SAVING: ContextVar[tuple[Callable, Callable] | None] = ContextVar("dualad_saving", default=None)
 
 _serial = itertools.count(1)
+
+#: what users have noted of nodes
+_METADATA: WeakKeyDictionary[Node, dict[Any, Any]] = WeakKeyDictionary()
 
 
 class Hooks:
@@ -106,9 +110,31 @@ class Node:
         self.entry, self.freed, self.reads = None, True, ()
 
     @property
-    def next_functions(self) -> tuple[tuple[Node, int], ...]:
-        """The nodes that this one passes its gradient to, as in PyTorch."""
-        return tuple((p.whole or p, 0) for p in (self.whole or self).parents)
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """(node, which of its outputs) of each argument, as in PyTorch; (None, 0) of a constant.
+
+        Once the node is freed, constants are left out.
+        """
+        whole = self.whole or self
+        places = whole.parents if whole.entry is None else whole.entry[1]
+        return tuple((None, 0) if p is None else (p.whole or p, p.output_nr) for p in places)
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its operation this is."""
+        return 0 if self.whole is None or self.entry is None else self.entry[2]
+
+    @property
+    def variable(self) -> Any:
+        """The leaf whose .grad this node adds to."""
+        if self.leaf is None:
+            raise AttributeError(f"{self!r} is not the node of a leaf")
+        return self.leaf()
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """What a user notes of this node."""
+        return _METADATA.setdefault(self, {})
 
     def name(self) -> str:
         """What the operation is called."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
+from ..given import is_among, members, number
 from ..results.tabular import Table
 from .normalised import Normalised, normalised
 
@@ -33,7 +34,10 @@ def collinearity(
     infinity.
     """
     matrix = normalised(result)
-    chosen = _all_sets(matrix, max_size) if sets is None else [_named(result, s) for s in sets]
+    if sets is None:
+        chosen = _all_sets(matrix, number("max_size", max_size))
+    else:
+        chosen = [_named(result, s) for s in members("sets", sets, "sets of names")]
     rows = [(len(names), ", ".join(names), index_of(matrix, names)) for names in chosen]
     rows.sort(key=lambda row: (-row[2], row[0]))
     notes = [f"without effect on any output: {', '.join(matrix.absent)}"] if matrix.absent else []
@@ -52,21 +56,24 @@ def index_of(matrix: Normalised, names: Iterable[str]) -> float:
     return math.inf if smallest <= matrix.tolerance() else 1.0 / smallest
 
 
-def _all_sets(matrix: Normalised, max_size: int) -> list[tuple[str, ...]]:
-    sizes = range(2, min(max_size, len(matrix.names)) + 1)
+def _all_sets(matrix: Normalised, max_size: float) -> list[tuple[str, ...]]:
+    if not max_size >= 1:
+        raise SensitivityError(f"max_size must be a positive integer, got {max_size}")
+    sizes = range(2, int(min(max_size, len(matrix.names))) + 1)
     count = sum(math.comb(len(matrix.names), size) for size in sizes)
     if count > MANY:
         raise SensitivityError(
-            f"{len(matrix.names)} parameters make {count} sets of up to {max_size}: lower "
+            f"{len(matrix.names)} parameters make {count} sets of up to {max_size:g}: lower "
             f"max_size, or name the sets"
         )
     return [s for size in sizes for s in itertools.combinations(matrix.names, size)]
 
 
 def _named(result: Sensitivities, names: Iterable[str]) -> tuple[str, ...]:
-    chosen = (names,) if isinstance(names, str) else tuple(names)
+    several = (names,) if isinstance(names, str) else members("a set", names, "names")
+    chosen = tuple(several)
     for name in chosen:
-        if name not in result.parameters:
+        if not is_among(name, result.parameters):
             raise ParameterError(unknown_name("parameter", name, result.parameters))
     if len(set(chosen)) != len(chosen) or not chosen:
         raise ParameterError(f"a set must name different parameters, at least one; got {chosen}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SensitivityError
+from ..given import numbers
 
 if TYPE_CHECKING:
     from ..results.sensitivities import Sensitivities
@@ -17,7 +18,7 @@ __all__ = ["fisher"]
 def fisher(result: Sensitivities, sigma: Any) -> np.ndarray:
     """S' V^-1 S; see `Sensitivities.fisher`."""
     jacobian = result.jacobian.reshape(-1, len(result.parameters))
-    errors = np.asarray(sigma, float)
+    errors = numbers("sigma", sigma)
     m = len(jacobian)
     if not np.isfinite(errors).all():
         raise SensitivityError("sigma holds NaN or infinity")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import SensitivityError
+from ..given import number
 
 if TYPE_CHECKING:
     from ..results.sensitivities import Sensitivities
@@ -46,9 +47,9 @@ class Normalised:
     def tolerance(self, tol: float | None = None) -> float:
         """What a singular value must exceed to be told from 0."""
         if tol is not None:
-            if not tol > 0:
-                raise SensitivityError(f"tol must be positive, got {tol}")
-            return tol
+            if not 0 < number("tol", tol) < 1:
+                raise SensitivityError(f"tol must be positive, and below 1, got {tol}")
+            return float(tol)
         return self.noise * float(np.sqrt(max(1, len(self.names))))
 
 

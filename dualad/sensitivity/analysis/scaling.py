@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import SensitivityError
+from ..given import number, one_of
 
 if TYPE_CHECKING:
     from ..results.sensitivities import Sensitivities
@@ -27,9 +28,7 @@ def kind_of(scaled: bool | str) -> str:
     """The kind that an argument `scaled` stands for: True is "elasticity", False is "none"."""
     if isinstance(scaled, bool):
         return "elasticity" if scaled else "none"
-    if scaled not in KINDS:
-        raise SensitivityError(f"the scaling must be one of {', '.join(KINDS)}, got {scaled!r}")
-    return scaled
+    return str(one_of("the scaling", scaled, KINDS))
 
 
 def symbol(kind: str) -> str:
@@ -74,7 +73,7 @@ def elasticity(result: Sensitivities, zero: str | float = "nan") -> np.ndarray:
             f"semi('p'), or give the least magnitude as zero=..."
         )
     if not isinstance(zero, str):
-        floor = float(zero)
+        floor = number("zero (else 'nan' or 'raise')", zero)
         if not floor > 0:
             raise SensitivityError(f"zero must be 'nan', 'raise' or a positive number, got {zero}")
         y = result.values

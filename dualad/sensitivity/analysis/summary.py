@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SensitivityError
+from ..given import one_of
 from ..results.tabular import Table
 from .scaling import kind_of, notes_on, scaled, symbol
 
@@ -54,9 +55,7 @@ def summary(result: Sensitivities, norm: str | None, kind: bool | str) -> Any:
     rows = rows_of(result, kind)
     rows = rows if timed else rows[0]
     if norm is not None:
-        if norm not in NORMS:
-            raise SensitivityError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}")
-        return NORMS[norm](rows)
+        return NORMS[one_of("norm", norm, NORMS)](rows)
     found = [f(rows) for f in NORMS.values()]
     title = f"{symbol(kind)}, over {'time' if timed else 'the outputs'}"
     names, notes = result.parameters.names, notes_on(result, kind)

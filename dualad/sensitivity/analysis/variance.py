@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
+from ..given import mapped
 
 __all__ = ["DISTRIBUTIONS", "bias", "curvature_covariance", "moments_of"]
 
@@ -61,7 +62,7 @@ def moments_of(
         ParameterError: a name or a distribution is unknown, or a correlated input is not normal.
     """
     out = np.zeros((len(names), 2))
-    for name, given in (moments or {}).items():
+    for name, given in mapped("moments", moments, "parameters to moments").items():
         if name not in names:
             raise ParameterError(unknown_name("parameter", name, names))
         j = list(names).index(name)

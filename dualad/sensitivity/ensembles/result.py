@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
 from ..functions.sampling import ParameterSets
+from ..given import numbers
 from ..parameters.parameters import Parameters
 from ..results.export import write
 from ..results.result import Sensitivities, TimeSensitivities
@@ -134,6 +135,8 @@ class Ensemble:
         Raises:
             SensitivityError: it failed, or was not run.
         """
+        if not isinstance(i, int | np.integer) or not 0 <= i < len(self.done):
+            raise SensitivityError(f"there are members 0 to {len(self.done) - 1}, got {i!r}")
         if i in self._errors or not self.done[i]:
             raise SensitivityError(f"member {i}: {self._errors.get(i, 'it has not been run')}")
         known = self._known()
@@ -163,7 +166,7 @@ class Ensemble:
 
     def quantiles(self, q: Any = (0.025, 0.5, 0.975)) -> np.ndarray:
         """Quantiles of the outputs, shape (len(q), *out)."""
-        wanted = np.asarray(q, float)
+        wanted = numbers("quantiles", q)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise SensitivityError(f"quantiles lie between 0 and 1, got {q!r}")
         return np.asarray(np.quantile(self._good(), wanted, axis=0))

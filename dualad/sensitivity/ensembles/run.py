@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
 from ..functions.sampling import ParameterSets, as_sets
+from ..given import seed_sequence
 from .bar import Bar
 from .executors import Crew, Lost, require_picklable, results, workers_of
 from .fingerprint import fingerprint
@@ -214,7 +215,7 @@ def _tasks(
     work: Problem, sets: ParameterSets, todo: np.ndarray, size: int, seed: Any, one_pass: bool
 ) -> Iterator[tuple[Any, ...]]:
     """The arguments of `run_batch`, a batch at a time."""
-    seeds = None if seed is None else np.random.SeedSequence(seed).spawn(len(sets))
+    seeds = None if seed is None else seed_sequence("seed", seed).spawn(len(sets))
     for i in range(0, len(todo), size):
         indices = todo[i : i + size].tolist()
         own = None if seeds is None else [seeds[j] for j in indices]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SensitivityError
+from ..given import file_path
 
 __all__ = ["read", "with_suffix", "write"]
 
@@ -18,7 +19,7 @@ FORMAT, VERSION = "dualad.ensemble", 1
 
 def with_suffix(path: str | Path) -> Path:
     """The path of the NPZ file."""
-    path = Path(path)
+    path = file_path("path", path)
     return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
 
 

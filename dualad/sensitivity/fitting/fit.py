@@ -15,6 +15,7 @@ from ..errors import (
     NotIdentifiableWarning,
     SensitivityError,
 )
+from ..given import number, one_of
 from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..parameters.unit_text import units_by_name
@@ -104,9 +105,8 @@ def fit(
     (array([0.7, 2.2]), array([0.63, 0.18]))
     """
     begun = time.perf_counter()
-    if loss not in LOSSES:
-        raise SensitivityError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
-    if not (np.isfinite(f_scale) and f_scale > 0):
+    one_of("loss", loss, LOSSES)
+    if not (np.isfinite(number("f_scale", f_scale)) and f_scale > 0):
         raise SensitivityError(f"f_scale must be positive, got {f_scale}")
     parameters = Parameters(params)
     seen = observations(data, sigma, covariance, absolute, missing)

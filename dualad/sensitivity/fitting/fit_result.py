@@ -11,6 +11,7 @@ import numpy as np
 from ..analysis.identifiability import Identifiability
 from ..errors import SensitivityError
 from ..extras import extra
+from ..given import number
 from ..parameters.parameters import Parameters
 from ..results.named_matrix import NamedMatrix
 from ..results.propagated import Propagated
@@ -141,7 +142,7 @@ class FitResult:
         """
         from .profile import profile_intervals
 
-        if not 0 < level < 1:
+        if not 0 < number("level", level) < 1:
             raise SensitivityError(f"level must be between 0 and 1, as 0.95, got {level!r}")
         if method not in ("wald", "profile"):
             raise SensitivityError(f"method must be 'wald' or 'profile', got {method!r}")

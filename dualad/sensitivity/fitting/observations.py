@@ -170,10 +170,13 @@ def _by_name(sigma: Mapping[str, Any], data: Any) -> np.ndarray:
     names = list(getattr(data, "columns", data)) if not isinstance(data, np.ndarray) else []
     for name in sigma:
         if name not in names:
-            raise ParameterError(unknown_name("output", name, map(str, names)))
+            raise ParameterError(f"sigma: {unknown_name('output', name, map(str, names))}")
     for name in names:
         if name not in sigma:
-            raise ParameterError(f"sigma has no entry for {name!r}")
+            raise ParameterError(
+                f"sigma has no entry for {name!r}: give one for each name of the data, or one "
+                "number for all"
+            )
     return np.concatenate(
         [
             np.broadcast_to(_real(f"sigma of {n!r}", sigma[n]), np.shape(data[n])).reshape(-1)

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import LostDerivativeError
 from ...transforms.hessian import hessian
 from ...transforms.jacobian import jacfwd
-from ..errors import ModelError, SensitivityError
+from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
 from ..functions.function_model import FunctionModel, is_result
 from ..notices import quietly
 from ..parameters.parameters import ModelParameters, Parameters
@@ -121,12 +121,21 @@ class Predictor(InnerAnalysis):
         self.analysed: Sensitivities | None = None
         self.evaluations = 0
         self._last: tuple[bytes, np.ndarray, np.ndarray] | None = None
-        with quietly():
-            returned = self.start(None if seen.names is None else list(seen.names))
-        if is_result(returned):
-            self.require_own(returned)
-            self.analysed = returned
-        self._require_same_size(returned)
+        try:
+            with quietly():
+                returned = self.start(None if seen.names is None else list(seen.names))
+            if is_result(returned):
+                self.require_own(returned)
+                self.analysed = returned
+            self._require_same_size(returned)
+        except ParameterError as error:
+            named = [n for n in seen.names or () if str(error).startswith(_no_output(n))]
+            if not named:
+                raise
+            raise ParameterError(
+                f"the data name an output that {self.name} does not have: {error}. Give the data "
+                "the names of its outputs, leave out what it does not predict, or give an array"
+            ) from None
 
     def _require_same_size(self, returned: Any) -> None:
         size = self.entries_of(returned)[0].size if is_result(returned) else None
@@ -206,3 +215,8 @@ class Predictor(InnerAnalysis):
         with np.errstate(all="ignore"):
             out = hessian(lambda x: np.sum(whole * self.flat(x)))(np.array(theta, float))
         return np.asarray(out, float)
+
+
+def _no_output(name: str) -> str:
+    """How the error begins for an output that there is not."""
+    return unknown_name("output", name, ()).partition(":")[0]

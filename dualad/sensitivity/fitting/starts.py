@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, SensitivityError
+from ..given import numbers
 from ..parameters.parameters import Parameters
 
 __all__ = ["started"]
@@ -32,7 +33,7 @@ def started(
         free.subset(start)
         values = dict(start)
     else:
-        vector = np.asarray(start, float)
+        vector = numbers("start", start)
         if vector.shape != (len(free),):
             raise ParameterError(
                 f"start has shape {vector.shape}; there are {len(free)} free parameters: "

@@ -12,6 +12,7 @@ from ...transforms.hessian import hessian
 from ...transforms.jacobian import jacfwd, value_and_jacobian
 from ..errors import ModelError, ParameterError, SensitivityError
 from ..fitting.predictor import InnerAnalysis
+from ..given import members
 from ..named import mapping_of
 from ..notices import absent
 from ..parameters.parameters import Parameters
@@ -143,6 +144,7 @@ def given_parameters(params: Any, names: Sequence[str] | None) -> tuple[Paramete
                 "give the names of its entries as names=[...]"
             )
         return Parameters(params), False
+    names = members("names", names, "names of the entries of params")
     values = np.asarray(params)
     if values.dtype.kind != "f" or values.shape != (len(names),):
         raise ParameterError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..given import members
 from ..parameters.parameters import ModelParameters, Parameters
 from ..user_errors import own_line, sentence
 from .outputs import Layout, entries, layout_of
@@ -35,7 +36,7 @@ class FunctionModel:
         vector: bool = False,
     ):
         self.model, self.parameters, self.chosen = model, parameters, chosen
-        self.args, self.vector = tuple(args), vector
+        self.args, self.vector = tuple(members("args", args, "arguments of the model")), vector
         self.name = getattr(model, "__name__", type(model).__name__)
         self.layout: Layout | None = None
         self.at: np.ndarray | None = None

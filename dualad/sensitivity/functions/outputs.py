@@ -12,6 +12,7 @@ import numpy as np
 from ...engine.levels.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError, ParameterError, unknown_name
+from ..given import is_among, members
 from ..named import mapping_of
 
 __all__ = ["Layout", "entries", "layout_of"]
@@ -36,7 +37,7 @@ class Layout:
         """
         if outputs is None:
             return self, None
-        wanted = [outputs] if isinstance(outputs, str) else list(outputs)
+        wanted = [outputs] if isinstance(outputs, str) else members("outputs", outputs, "names")
         naming = not self.groups and len(wanted) == len(self.names)
         if naming and not set(wanted) <= set(self.names):
             _require_different(wanted)
@@ -48,7 +49,7 @@ class Layout:
         return Layout((len(names),), names, groups if self.groups else {}), at
 
     def _group(self, name: str) -> tuple[str, ...]:
-        if name in self.groups:
+        if is_among(name, self.groups):
             return self.groups[name]
         if name not in self.names:
             known = dict.fromkeys([*self.groups, *self.names])

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..analysis.variance import bias, curvature_covariance, moments_of
 from ..errors import ParameterError, SensitivityError
+from ..given import number
 from ..notices import quietly, warn
 from ..parameters.covariance import checked_covariance
 from ..parameters.parameters import Parameters
@@ -75,7 +76,9 @@ def propagate(
     notes = _curvature_notes(result, matrix, order, moments)
     for note in notes:
         warn(note, stacklevel=2)
-    combined: Any = result.parameters.dof if dof is True else None if dof is False else float(dof)
+    combined: Any = None
+    if dof is not False:
+        combined = result.parameters.dof if dof is True else number("dof", dof)
     return Propagated(
         result, matrix, order=order, moments=moments, level=level, dof=combined, notes=notes
     )

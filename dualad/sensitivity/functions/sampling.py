@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
 from ..extras import extra
+from ..given import generator as generator_of, members
 from ..parameters.parameters import Parameters
 
 __all__ = ["ParameterSets", "sample"]
@@ -25,8 +26,11 @@ class ParameterSets:
     """
 
     def __init__(self, names: Iterable[str], values: Any):
-        self.names, self.values = tuple(names), np.asarray(values)
+        self.names = tuple(members("names", names, "names of parameters"))
+        self.values = np.asarray(values)
         for name in self.names:
+            if not isinstance(name, str):
+                raise ParameterError(f"the name of a parameter must be a string, got {name!r}")
             if self.names.count(name) > 1:
                 raise ParameterError(f"there are two columns of the name {name!r}")
         if self.values.dtype.kind not in "fiu":
@@ -95,7 +99,7 @@ def sample(params: Any, n: int, method: str = "lhs", seed: Any = 0) -> Parameter
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise SensitivityError(f"the number of sets must be a positive integer, got {n!r}")
     free = parameters.chosen()
-    generator = np.random.default_rng(seed)
+    generator = generator_of("seed", seed)
     if method == "normal":
         drawn = _normal(free, int(n), generator)
     else:
@@ -179,7 +183,7 @@ def as_sets(sets: Any, names: Iterable[str]) -> ParameterSets:
         return ParameterSets(sets, _columns(sets))
     if isinstance(sets, np.ndarray):
         return ParameterSets(names, sets)
-    rows = list(sets)
+    rows = members("sets", sets, "mappings of names to numbers, or be an array or a table")
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _from_mappings(rows)
     return ParameterSets(names, np.array(rows))

@@ -13,6 +13,7 @@ from ...engine.levels.traced import as_value
 from ...errors import DualADError
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
+from ..given import called_with, generator, mapped, members
 from ..named import in_order, mapping_of
 from ..notices import absent
 from ..parameters.parameters import ModelParameters, Parameters
@@ -108,8 +109,11 @@ def _inputs(inputs: Any, n: int, seed: int | None) -> Any:
     if inputs is None:
         return None
     if callable(inputs):
-        generator = np.random.default_rng(seed)
-        return [inputs(k, generator) for k in range(n)]
+        drawn = generator("seed", seed)
+        expects = "inputs(k, generator)"
+        return [called_with("inputs", inputs, k, drawn, expects=expects) for k in range(n)]
+    if not hasattr(inputs, "__len__"):
+        raise SensitivityError(f"inputs must be a table or a function of (k, rng), got {inputs!r}")
     if len(inputs) < n:
         raise SensitivityError(f"there are {len(inputs)} rows of inputs for {n} steps")
     return inputs
@@ -134,14 +138,20 @@ class Simulation:
         self.n, self.every, self.carry, self.inputs = n, every, carry, None
         self.kind, self.line = "f", Line(False)
         self.name = getattr(step, "__name__", type(step).__name__)
-        first = x0(ModelParameters(parameters)) if callable(x0) else x0
+        first = x0
+        if callable(x0):
+            first = called_with("x0", x0, ModelParameters(parameters), expects="x0(p)")
         self.states: tuple[str, ...] = ()
         size = len(self._state(first, "x0", None))
         names = tuple(mapping_of(first) or ()) or None
-        self.states = tuple(states or names or (f"x{i + 1}" for i in range(size)))
+        own = None if states is None else members("states", states, "names")
+        self.states = tuple(own or names or (f"x{i + 1}" for i in range(size)))
         if len(self.states) != size or len(set(self.states)) != size:
             raise ModelError(f"there are {size} states, so as many names: {self.states!r}")
-        self.outputs = dict(outputs or {})
+        self.outputs = mapped("outputs", outputs, "names to functions of (k, x, p)")
+        for name, g in self.outputs.items():
+            if not callable(g):
+                raise SensitivityError(f"outputs[{name!r}] must be a function, got {g!r}")
         self.names = tuple(self.outputs) if outputs else self.states
         if "" in self.names:
             raise ParameterError(unknown_name("output", "", self.names))

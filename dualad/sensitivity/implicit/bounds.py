@@ -16,6 +16,7 @@ import numpy as np
 from ...engine.levels.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
+from ..given import members
 from .equations import UserFunction
 
 __all__ = ["ActiveBounds", "Bounds", "bounds_of"]
@@ -161,7 +162,7 @@ def bounds_of(given: Any, user: UserFunction) -> Bounds:
                 raise ParameterError(unknown_name("unknown", name, names))
         pairs: Sequence[Any] = [given.get(name, (None, None)) for name in names]
     else:
-        pairs = list(given)
+        pairs = members("bounds", given, "pairs (lower, upper), one an unknown")
     if len(pairs) != len(names):
         raise SensitivityError(
             f"there are {len(names)} unknowns ({', '.join(names[:8])}) and {len(pairs)} bounds"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError, ParameterError, unknown_name
 from ..extras import extra
+from ..given import numbers
 from .equations import UserFunction
 from .factor import combination, echelon
 
@@ -36,7 +37,9 @@ def declared_totals(conserved: Any, user: UserFunction) -> list[Total]:
     names = user.unknowns.names
     if isinstance(conserved, Mapping):
         return [(str(name), _total(name, value, user)) for name, value in conserved.items()]
-    rows = np.atleast_2d(np.asarray(conserved, float))
+    rows = np.atleast_2d(numbers("conserved", conserved))
+    if not np.isfinite(rows).all():
+        raise ModelError("the weights of conserved hold NaN or infinity")
     if rows.ndim != 2 or rows.shape[1] != len(names):
         raise ModelError(
             f"conserved must be a mapping of names to weights or functions, or a matrix with one "
@@ -57,7 +60,7 @@ def _total(name: Any, value: Any, user: UserFunction) -> Callable[[Any, Any], An
             if unknown not in names:
                 raise ParameterError(unknown_name("unknown", unknown, names))
         value = [value.get(n, 0.0) for n in names]
-    weights = np.asarray(value, float)
+    weights = numbers(f"the conserved total {name!r}", value)
     if weights.shape != (len(names),):
         raise ModelError(
             f"the conserved total {name!r} has weights of shape {weights.shape}; there are "

@@ -10,6 +10,7 @@ import numpy as np
 from ...engine.levels.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError, SensitivityError
+from ..given import members
 from ..named import in_order
 from ..parameters.parameters import ModelParameters, Parameters
 from ..user_errors import failure
@@ -41,7 +42,7 @@ class UserFunction:
     ):
         if not callable(f):
             raise ModelError(f"{what} must be a function, got {type(f).__name__}")
-        self.f, self.args = f, tuple(args)
+        self.f, self.args = f, tuple(members("args", args, "further arguments of the function"))
         self.parameters, self.wrt, self.unknowns = parameters, tuple(wrt), unknowns
         self.name = called(f, what)
 

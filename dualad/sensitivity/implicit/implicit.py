@@ -16,6 +16,7 @@ import numpy as np
 
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
+from ..given import number
 from .equations import UserFunction
 from .factor import EPS, Factor, null_combinations
 from .search import STEPS, searched
@@ -139,7 +140,7 @@ class ImplicitProblem:
         Raises:
             ModelError: there is none within tol; the error names the worst equation.
         """
-        if not (np.isfinite(tol) and tol > 0):
+        if not (np.isfinite(number("tol", tol)) and tol > 0):
             raise SensitivityError(f"tol must be positive, got {tol}")
         self.require_finite(x0, self.residual(x0), self.user.name)
         x, message = searched(self, x0, method)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
+from ..given import members
 from ..notices import absent
 from ..parameters.parameters import ModelParameters, Parameters
 from ..parameters.unit_text import units_by_name
@@ -67,7 +68,8 @@ def linear_solve(
     parameters, chosen = Parameters(params), Parameters(params).chosen(wrt)
     q = chosen.vector()
     options = {"method": method, "preconditioner": preconditioner, "tol": tol}
-    equations = Equations(A, b, parameters, chosen, tuple(names or ()), options)
+    own = tuple(members("names", names or (), "names of the unknowns"))
+    equations = Equations(A, b, parameters, chosen, own, options)
     right = np.array(equations.right(q), float)
     columns = right.reshape(len(right), -1)
     kind = equations.factored(q, len(columns))

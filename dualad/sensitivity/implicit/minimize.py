@@ -12,6 +12,7 @@ from ...transforms.jacobian import jacfwd
 from ...transforms.reverse import grad
 from ..errors import ModelError, SensitivityError
 from ..extras import extra
+from ..given import number
 from ..parameters.parameters import Parameters
 from ..results.implicit_result import checked_order
 from ..results.sensitivities import Sensitivities
@@ -97,7 +98,7 @@ def minimize(
     problem = ImplicitProblem(user, free, free.names(), q)
     x, message = searched(problem, gradient.value, method, options, within)
     problem, x = settled(problem, x)
-    problem.require_solved(x, tol, np.abs(x).max() or 1.0, message)
+    problem.require_solved(x, number("tol", tol), np.abs(x).max() or 1.0, message)
     active: Any = problem.rows
     require_minimum(problem, x, np.flatnonzero(active.active == 0))
     if within is not None:
@@ -179,6 +180,8 @@ def searched(
     bounds: Bounds | None = None,
 ) -> tuple[np.ndarray, str]:
     """Where SciPy's minimiser ends, and what it says."""
+    if not isinstance(method, str):
+        raise SensitivityError(f"method must be a name of scipy.optimize, got {method!r}")
     x0, q = problem.user.unknowns.start, problem.q
     more: dict[str, Any] = {}
     if bounds is not None:

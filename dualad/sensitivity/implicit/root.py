@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, SensitivityError
+from ..given import members
 from ..notices import absent
 from ..parameters.parameters import Parameters
 from ..parameters.unit_text import units_by_name
@@ -126,7 +127,7 @@ def require_one_root(
     tol: float,
 ) -> None:
     """The other starts must lead to the same solution."""
-    for start in starts:
+    for start in members("starts", starts, "starts like x0"):
         other = unknowns_of(start, parameters)
         if other.shape != problem.user.unknowns.shape:
             raise ModelError(f"a start has shape {other.shape}, x0 {problem.user.unknowns.shape}")

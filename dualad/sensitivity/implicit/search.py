@@ -20,6 +20,8 @@ STEPS = 60
 
 def searched(problem: ImplicitProblem, x0: np.ndarray, method: str) -> tuple[np.ndarray, str]:
     """Where SciPy's root finder ends, and what it says."""
+    if not isinstance(method, str):
+        raise SensitivityError(f"method must be a name of scipy.optimize.root, got {method!r}")
     optimize = extra("scipy.optimize")
     with np.errstate(all="ignore"):
         if problem.sparse is not None:

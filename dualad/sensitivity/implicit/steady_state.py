@@ -11,6 +11,7 @@ import numpy as np
 from ...transforms.jacobian import jacfwd
 from ..errors import ModelError, SensitivityError
 from ..extras import extra
+from ..given import members
 from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..results.implicit_result import checked_order
@@ -83,6 +84,7 @@ def steady_state(
     if method not in METHODS:
         raise SensitivityError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     parameters, chosen = Parameters(params), Parameters(params).chosen(wrt)
+    args = members("args", args, "further arguments of the function")
     user = posed(autonomous(rhs, len(args)), x0, parameters, chosen, args, "the right-hand side")
     if isinstance(conserved, str) and conserved == "auto":
         totals = found_totals(user, user.unknowns.start, chosen.vector())

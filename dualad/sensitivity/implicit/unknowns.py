@@ -11,6 +11,7 @@ import numpy as np
 from ...engine.levels.traced import as_value
 from ...errors import DualADError
 from ..errors import ModelError
+from ..given import called_with
 from ..named import mapping_of
 from ..parameters.parameters import ModelParameters, Parameters
 
@@ -55,7 +56,9 @@ def unknowns_of(x0: Any, parameters: Parameters) -> Unknowns:
     Raises:
         ModelError: the start is empty, not finite, or holds no real numbers.
     """
-    value = x0(ModelParameters(parameters)) if callable(x0) else x0
+    value = x0
+    if callable(x0):
+        value = called_with("x0", x0, ModelParameters(parameters), expects="x0(p)")
     start = _flat(value)
     if start.dtype.kind not in "fiu" or not start.size:
         raise ModelError(f"x0 must hold real numbers, got {value!r}")

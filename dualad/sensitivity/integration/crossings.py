@@ -292,19 +292,25 @@ class Crossings:
     def require_continuous(self, i: int, step: Step, t: float) -> None:
         """Twice as far from a zero, a function is further from zero; from a jump it is not.
 
+        A steep function looks like a jump from afar: then it is looked at from nearer.
+
         Raises:
             EventError: the function of event i jumps across zero at t.
         """
-        width = 1e-6 * (step.t1 - step.t0) + np.copysign(
-            64 * np.spacing(abs(t)), step.t1 - step.t0
+        least = np.copysign(64 * np.spacing(abs(t)), step.t1 - step.t0)
+        width = 1e-6 * (step.t1 - step.t0) + least
+        while True:
+            sides = [
+                [self.value(i, s, step.z(s)) for s in (t + w, t + 2 * w)] for w in (-width, width)
+            ]
+            if not all(near and abs(far) <= 1.1 * abs(near) for near, far in sides):
+                return
+            if width == least:
+                break
+            width = max(0.1 * width, least, key=abs)
+        raise EventError(
+            f"the function of event {self.events[i][0]!r} jumps across zero at t = {t:.9g}, "
+            f"so that it does not tell the derivative of that time. Give a function that goes "
+            f"through zero, as np.sin(np.pi * t / p.tau) for every tau; or, if this is no "
+            f"event, direction={-int(np.sign(sides[1][0])):+d}"
         )
-        sides = [
-            [self.value(i, s, step.z(s)) for s in (t + w, t + 2 * w)] for w in (-width, width)
-        ]
-        if all(near and abs(far) <= 1.1 * abs(near) for near, far in sides):
-            raise EventError(
-                f"the function of event {self.events[i][0]!r} jumps across zero at t = {t:.9g}, "
-                f"so that it does not tell the derivative of that time. Give a function that goes "
-                f"through zero, as np.sin(np.pi * t / p.tau) for every tau; or, if this is no "
-                f"event, direction={-int(np.sign(sides[1][0])):+d}"
-            )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EventError, SensitivityError
+from ..given import members
 from ..parameters.parameters import Parameters
 from ..results.sensitivities import Sensitivities
 
@@ -70,9 +71,10 @@ def named(events: Any) -> tuple[tuple[str, Event], ...]:
     Raises:
         SensitivityError: something is no Event, or a name comes twice.
     """
-    listed = [events] if isinstance(events, Event) or callable(events) else list(events)
+    alone = isinstance(events, Event) or callable(events)
+    several = [events] if alone else members("events", events, "Event objects or functions g")
     out = []
-    for i, event in enumerate(listed):
+    for i, event in enumerate(several):
         if callable(event):
             event = Event(event)
         if not isinstance(event, Event):

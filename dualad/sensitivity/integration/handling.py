@@ -15,6 +15,7 @@ from .events import Event, Firing, require_no_zeno
 from .model import Model, plain, sealed, states_there_are
 from .pushing import derivative, pushed
 from .sides import Sides
+from .steep import steep_zero
 from .step import Step
 from .stepper import Method
 from .variational import VariationalSystem
@@ -71,7 +72,10 @@ class Handler:
         try:
             return self.from_before(i, step, t)
         except EventError as error:
-            raise refusal or error from None
+            found = steep_zero(self, i, step, t)
+            if found is None:
+                raise refusal or error from None
+            return found
 
     def from_before(self, i: int, step: Step, t: float) -> tuple[float, np.ndarray]:
         """The same where the right-hand side jumps at the event: never stepping beyond it."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SensitivityError, unknown_name
 from ..extras import extra
+from ..given import is_among, members
 from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..parameters.unit_text import units_by_name
@@ -217,15 +218,16 @@ def wanted_outputs(
             f"outputs must be a mapping of names to functions of (t, y, p), or names of states, "
             f"got a function: {{'name': {getattr(outputs, '__name__', 'g')}}} gives it a name"
         )
-    listed = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-    for name in listed:
-        if name not in states:
+    of = "names of states, or a mapping of names to functions of (t, y, p)"
+    wanted = (outputs,) if isinstance(outputs, str) else tuple(members("outputs", outputs, of))
+    for name in wanted:
+        if not is_among(name, states):
             raise SensitivityError(unknown_name("output", name, states))
-        if listed.count(name) > 1:
+        if wanted.count(name) > 1:
             raise SensitivityError(f"the output {name!r} is asked for twice")
-    if not listed:
+    if not wanted:
         raise SensitivityError("outputs is empty: name a state, or leave it out for all")
-    return listed, {}
+    return wanted, {}
 
 
 def with_units(result: TimeSensitivities, given: Mapping[str, str], time_unit: str | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
+from ..given import mapped, members, numbers
 from ..named import mapping_of
 from ..notices import warn
 from ..parameters.parameters import ModelParameters, Parameters
@@ -83,7 +84,7 @@ def initial_state(
     start = np.array(state_vector(value), float)
     named = tuple(mapping_of(value) or ())
     names = named or tuple(f"y{i + 1}" for i in range(start.size))
-    names = names if states is None else tuple(states)
+    names = names if states is None else tuple(members("states", states, "names"))
     if named and set(names) == set(named) and names != named:
         raise ModelError(
             f"the states are {', '.join(names)}, but y0 has them as {', '.join(named)}: leave "
@@ -115,7 +116,7 @@ def functions_by_name(what: str, given: Any, taken: Sequence[str]) -> dict[str, 
 
 def scales(chosen: Parameters, pscale: Mapping[str, float] | None) -> np.ndarray:
     """The scale of each parameter: what was given, else its magnitude."""
-    given = dict(pscale or {})
+    given = mapped("pscale", pscale, "parameters to numbers")
     chosen.subset(given)
     zero = [name for name, value in chosen.items() if value == 0 and name not in given]
     if zero:
@@ -162,9 +163,9 @@ def absolute_tolerance(
         if missing:
             raise SensitivityError(f"atol names no tolerance for {', '.join(missing)}")
         least = min(atol[name] for name in states)
-        out = np.array([atol.get(name, least) for name in rows], float)
+        out = numbers("atol", [atol.get(name, least) for name in rows])
     else:
-        given = np.asarray(atol, float)
+        given = numbers("atol", atol)
         if given.shape not in ((), (n,)):
             raise wrong_atol(atol, n)
         own = np.broadcast_to(given, (n,))
@@ -213,7 +214,7 @@ def sensitivity_atol(
     values = by_parameter("sens_atol", given, chosen, None)
     out = np.empty((k, n))
     for j, (name, value) in enumerate(values):
-        own = atol / scale[j] if value is None else np.asarray(value, float)
+        own = atol / scale[j] if value is None else numbers(f"sens_atol of {name}", value)
         if own.shape not in ((), (n,)) or not (np.isfinite(own) & (own > 0)).all():
             raise SensitivityError(
                 f"sens_atol of {name} must be positive, one number or one for each of the {n} "

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, unknown_name
+from ..errors import ParameterError, UnknownNameError, unknown_name
+from ..given import is_among, members
 from ..named import mapping_of
 from .covariance import checked_correlation, checked_covariance
 from .parameter import Parameter, checked, real_number
@@ -73,8 +74,8 @@ class Parameters(Mapping[str, float]):
 
     def parameter(self, name: str) -> Parameter:
         """One parameter with all that is known of it."""
-        if name not in self._details:
-            raise KeyError(unknown_name("parameter", name, self._details))
+        if not is_among(name, self._details):
+            raise UnknownNameError(unknown_name("parameter", name, self._details))
         return self._details[name]
 
     def details(self) -> Iterator[tuple[str, Parameter]]:
@@ -169,7 +170,8 @@ class Parameters(Mapping[str, float]):
         Raises:
             ParameterError: a name is unknown or comes twice.
         """
-        chosen = list(self._known([names] if isinstance(names, str) else list(names)))
+        named = [names] if isinstance(names, str) else members("wrt", names, "names of parameters")
+        chosen = list(self._known(named))
         for name in chosen:
             if chosen.count(name) > 1:
                 raise ParameterError(f"the parameter {name!r} is asked for twice")
@@ -205,11 +207,14 @@ class Parameters(Mapping[str, float]):
 
     def moved(self, vector: Iterable[float]) -> Parameters:
         """The same parameters with these values, in order."""
-        return self.replace(**dict(zip(self.names, vector, strict=True)))
+        values = members("the values of the parameters", vector, "numbers")
+        if len(values) != len(self):
+            raise ParameterError(f"there are {len(self)} parameters, but {len(values)} values")
+        return self.replace(**dict(zip(self.names, values, strict=True)))
 
     def _known(self, names: Iterable[str]) -> Iterable[str]:
         for name in names:
-            if name not in self._details:
+            if not is_among(name, self._details):
                 raise ParameterError(unknown_name("parameter", name, self._details))
         return names
 

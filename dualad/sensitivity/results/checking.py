@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CheckError, SensitivityError
+from ..given import number
 from ..notices import quietly
 from ..progress import Line
 from .differences import Difference, central, complex_step
@@ -78,7 +79,7 @@ def check(
     """
     if method not in METHODS:
         raise SensitivityError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if rtol is not None and not rtol > 0:
+    if rtol is not None and not number("rtol", rtol) > 0:
         raise SensitivityError(f"rtol must be positive, got {rtol!r}")
     if result.again is None:
         raise SensitivityError(

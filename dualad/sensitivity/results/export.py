@@ -13,6 +13,7 @@ import numpy as np
 from ..analysis.scaling import kind_of, notes_on, scaled, symbol
 from ..errors import SensitivityError
 from ..extras import extra
+from ..given import file_path
 from ..parameters.unit_text import named
 from .tabular import Table
 
@@ -108,7 +109,7 @@ def write(text: str, path: str | Path | None) -> str:
     """The text, written to a file if there is a path."""
     if path is not None:
         try:
-            Path(path).write_text(text, encoding="utf-8")
+            file_path("path", path).write_text(text, encoding="utf-8")
         except OSError as error:
             raise SensitivityError(f"{path} cannot be written: {error}") from error
     return text

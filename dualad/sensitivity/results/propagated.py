@@ -11,6 +11,7 @@ from ..analysis.degrees_of_freedom import effective
 from ..analysis.variance import bias, curvature_covariance, moments_of
 from ..errors import SensitivityError
 from ..extras import extra
+from ..given import generator, number
 from ..parameters.unit_text import named
 from .tabular import Table
 
@@ -214,8 +215,9 @@ class Propagated:
             n: how many.
             rng: a NumPy generator, or a seed for one.
         """
-        generator = np.random.default_rng(rng)
-        draws = generator.multivariate_normal(
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise SensitivityError(f"the number of draws must be an integer, got {n!r}")
+        draws = generator("rng", rng).multivariate_normal(
             self.mean.reshape(-1), self.covariance, size=n, method="svd", check_valid="ignore"
         )
         return draws.reshape((n, *self.values.shape))
@@ -237,6 +239,6 @@ class Propagated:
 
 
 def _checked_level(level: float) -> float:
-    if not 0 < level < 1:
+    if not 0 < number("level", level) < 1:
         raise SensitivityError(f"level must be between 0 and 1, as 0.95, got {level!r}")
     return float(level)

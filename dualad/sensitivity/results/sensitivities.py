@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError, SensitivityError, unknown_name
+from ..given import is_among, numbers
 from ..parameters.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Sensitivities:
         Raises:
             ParameterError: there is no such output.
         """
-        if output not in self.outputs:
+        if not is_among(output, self.outputs):
             raise ParameterError(unknown_name("output", output, self.outputs))
         return self.outputs.index(output)
 
@@ -156,7 +157,7 @@ class Sensitivities:
         Raises:
             ParameterError: there is no such parameter.
         """
-        if parameter not in self.parameters:
+        if not is_among(parameter, self.parameters):
             raise ParameterError(unknown_name("parameter", parameter, self.parameters))
         return self.parameters.names.index(parameter)
 
@@ -177,7 +178,7 @@ class Sensitivities:
         Raises:
             ParameterError: there is no such entry.
         """
-        names = self.layout.get(name, (name,))
+        names = self.layout[name] if is_among(name, self.layout) else (name,)
         at = [self.output_index(output) for output in names]
         values, jacobian = self.flat()
         hessian = (
@@ -248,7 +249,7 @@ class Sensitivities:
         Args:
             w: of the shape of the outputs, or a mapping of names of outputs to numbers.
         """
-        cotangent = np.asarray(self._weights(w), float)
+        cotangent = numbers("w", self._weights(w))
         if cotangent.shape != self.values.shape:
             raise SensitivityError(
                 f"w has shape {cotangent.shape}; the outputs have shape {self.values.shape}"
@@ -261,7 +262,7 @@ class Sensitivities:
             for name in v:
                 self.parameter_index(name)
             v = [v.get(name, 0.0) for name in names]
-        out = np.asarray(v, float)
+        out = numbers("v", v)
         if out.shape != (len(names),):
             raise SensitivityError(
                 f"v has shape {out.shape}; there are {len(names)} parameters: {', '.join(names)}"

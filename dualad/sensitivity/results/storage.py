@@ -11,6 +11,7 @@ import numpy as np
 
 from ...version import __version__
 from ..errors import SensitivityError
+from ..given import file_path
 from ..parameters.parameters import Parameter, Parameters
 from .export import write
 
@@ -78,8 +79,10 @@ def from_json(source: str | Path) -> Any:
     """See `Sensitivities.from_json`."""
     is_text = isinstance(source, str) and source.lstrip().startswith("{")
     try:
-        text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
+        text = str(source) if is_text else file_path("source", source).read_text("utf-8")
         record = json.loads(text)
+    except SensitivityError:
+        raise
     except (OSError, ValueError) as error:
         raise SensitivityError(f"no result can be read from {str(source)[:80]}: {error}") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:

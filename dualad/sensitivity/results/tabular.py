@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SensitivityError, unknown_name
+from ..errors import SensitivityError, UnknownNameError, unknown_name
 
 __all__ = ["Table"]
 
@@ -54,7 +54,7 @@ class Table:
         """A column by its name, or a row (as a dict) by its index."""
         if isinstance(key, str):
             if key not in self.columns:
-                raise KeyError(unknown_name("column", key, self.columns))
+                raise UnknownNameError(unknown_name("column", key, self.columns))
             at = self.columns.index(key)
             return [row[at] for row in self.rows]
         return dict(zip(self.columns, self.rows[key], strict=True))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SensitivityError
+from ..given import numbers
 from ..parameters.parameters import Parameters
 from .by_name import EventsByName
 from .sensitivities import Sensitivities
@@ -122,7 +123,7 @@ class TimeSensitivities(Sensitivities):
     def _at(self, t: Any) -> tuple[np.ndarray, ...]:
         if self.dense is None:
             raise SensitivityError("no dense output was kept: call ode(..., dense_output=True)")
-        times = np.asarray(t, float)
+        times = numbers("the times t", t)
         found = self.dense(times.ravel())
         return tuple(part.reshape((*times.shape, *part.shape[1:])) for part in found)
 

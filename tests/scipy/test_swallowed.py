@@ -1,0 +1,105 @@
+"""Where SciPy or NumPy makes an error of its own of a lost derivative, it is ours again."""
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+import dualad
+from dualad.errors import LostDerivativeError
+
+ROOTS = {
+    name: lambda a, find=getattr(optimize, name): find(lambda x: x * x - a, 0.0, 5.0)
+    for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+}
+CALLS = {
+    **ROOTS,
+    "a bracket": lambda a: optimize.brentq(lambda x: x * x - 2, 0.0, a),
+    "root_scalar": lambda a: optimize.root_scalar(lambda x: x * x - a, bracket=(0.0, 5.0)).root,
+    "root": lambda a: optimize.root(lambda x: x * x - a, 1.0).x[0],
+    "fsolve": lambda a: optimize.fsolve(lambda x: x * x - a, 1.0)[0],
+    "minimize": lambda a: optimize.minimize(lambda x: (x[0] - a) ** 2, [1.0]).x[0],
+    "leastsq": lambda a: optimize.leastsq(lambda x: x - a, [1.0])[0][0],
+    "quad": lambda a: integrate.quad(lambda x: a * x, 0, 1)[0],
+    "a limit": lambda a: integrate.quad(lambda x: x, 0, a)[0],
+}
+TRANSFORMATIONS = {
+    "grad": lambda f: dualad.grad(f)(2.0),
+    "jvp": lambda f: dualad.jvp(f, (2.0,), (1.0,)),
+    "hessian": lambda f: dualad.hessian(f)(2.0),
+    "jacrev": lambda f: dualad.jacrev(f)(np.array(2.0)),
+}
+
+
+@pytest.mark.parametrize("how", TRANSFORMATIONS)
+@pytest.mark.parametrize("what", CALLS)
+def test_scipys_functions_say_what_to_use(what, how, capfd):
+    with pytest.raises(LostDerivativeError, match=r"scipy.* takes plain arrays.*sensitivity"):
+        TRANSFORMATIONS[how](CALLS[what])
+    capfd.readouterr()  # minpack prints the error that it swallows
+
+
+def test_what_scipy_said_is_there_too():
+    with pytest.raises(LostDerivativeError, match=r"came of it") as caught:
+        dualad.grad(ROOTS["brentq"])(2.0)
+    assert not isinstance(caught.value.__cause__, dualad.DualADError)
+
+
+def test_numpys_functions_that_store_entries():
+    with pytest.raises(LostDerivativeError, match=r"would lose its derivative.*came of it: setting an array"):
+        dualad.grad(lambda a: np.fromiter((v * a for v in range(3)), float)[0])(2.0)
+
+
+def test_tensors():
+    def f(x):
+        return x * optimize.brentq(lambda z: z * z - x, 0.0, 5.0)
+
+    with pytest.raises(LostDerivativeError, match=r"item\(\)"):
+        dualad.func.grad(f)(dualad.tensor(2.0))
+
+
+# --- what is not touched ----------------------------------------------------------------------
+
+
+def failing(error):
+    def f(x):
+        try:
+            float(x)
+        except LostDerivativeError:
+            pass
+        raise error
+
+    return f
+
+
+@pytest.mark.parametrize("error", [KeyError("mine"), ValueError("mine"), KeyboardInterrupt()])
+def test_errors_of_the_user_stay(error):
+    with pytest.raises(type(error)) as caught:
+        dualad.grad(failing(error))(2.0)
+    assert caught.value is error
+
+
+def test_so_do_those_that_he_raises_of_ours():
+    def f(x):
+        try:
+            return float(x)
+        except LostDerivativeError as lost:
+            raise ValueError("mine") from lost
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        dualad.grad(f)(2.0)
+
+
+def test_and_those_of_a_library_that_have_another_reason():
+    def f(x):
+        try:
+            optimize.brentq(lambda z: z * z - x, 0.0, 5.0)
+        except Exception:
+            pass
+        optimize.bisect(lambda z: z + 1.0, 0.0, 1.0)
+        return x
+
+    with pytest.raises(ValueError, match="different signs") as caught:
+        dualad.grad(f)(2.0)
+    assert not isinstance(caught.value, dualad.DualADError)
+    with pytest.raises(np.linalg.LinAlgError):
+        dualad.grad(lambda x: x * np.linalg.inv(np.zeros((2, 2)))[0, 0])(1.0)
