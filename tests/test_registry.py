@@ -401,6 +401,7 @@ STATED = {
         "rules",
         "is_chained",
         "is_total",
+        "in_stack",
         "joint",
         "variadic",
         "_batch",

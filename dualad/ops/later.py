@@ -20,7 +20,7 @@ UFUNCS = "ufuncs"
 #: Package of NumPy -> the files about it, each after those that it imports.
 LATER = {
     "numpy.linalg": (
-        "linalg", "lapack", "triangular", "shared", "solve", "determinants", "gaps", "hermitian",
+        "linalg", "lapack", "triangular", "known", "shared", "solve", "determinants", "gaps", "hermitian",
         "spectral", "eigen", "in_place", "factorizations", "least_squares", "norms", "singular",
     ),
     "numpy": (

@@ -89,7 +89,6 @@ def test_comparison_with_what_is_not_a_number():
         assert x != "name" and not x == None and x not in ("ab", None)  # noqa: E711
         with pytest.raises(TypeError):
             x < "name"
-        assert {x: 1}[x] == 1 and x in {x}
         return x
 
     same(dualad.jvp(f, (2.0,), (1.0,)), (2.0, 1.0))
