@@ -29,7 +29,10 @@ def unchanged(x: Following) -> Callable[[], bool]:
     for names, name, value in x.items:
         writer.add(f"{{}}({name!r}, MISSING) is {{}}", names.get, value)
     for held, name, value in x.slots:
-        writer.add(f"getattr({{}}, {name!r}, MISSING) is {{}}", held, value)
+        if name == "__code__":
+            writer.add("{}.__code__ is {}", held, value)
+        else:
+            writer.add(f"getattr({{}}, {name!r}, MISSING) is {{}}", held, value)
     for own, n, _ in x.sizes:
         writer.add(f"len({{}}) == {n}", own)
     for container, before, _ in x.contents:
