@@ -33,7 +33,7 @@ def has_attributes(x: Any) -> bool:
 def classes_of(x: Any) -> list[type]:
     """Where the attributes of an object and of its class are looked up, but for its own."""
     kind = x if isinstance(x, type) else type(x)
-    return [*type.mro(kind), *type(kind).__mro__]
+    return [*kind.__mro__, *type(kind).__mro__]
 
 
 def is_written(method: types.FunctionType) -> bool:

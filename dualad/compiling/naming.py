@@ -8,6 +8,7 @@ import operator
 import re
 import types
 from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 __all__ = ["codes_in", "imports_in", "in_getter", "loaded_in", "names_in", "variables_in"]
 
@@ -89,7 +90,7 @@ def _named_by(code: types.CodeType, imports: bool) -> frozenset[str]:
 
 def in_getter(getter: operator.attrgetter | operator.methodcaller) -> Iterator[str]:
     """The names of the attributes that a getter reads."""
-    make, given = getter.__reduce__()  # type: ignore[misc]
+    make, given = cast("tuple[Any, tuple]", getter.__reduce__())
     if isinstance(make, functools.partial):  # of a method that is called with keywords
         given = (*make.args, *given)
     for text in _texts(given if isinstance(getter, operator.attrgetter) else given[:1]):
