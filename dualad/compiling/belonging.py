@@ -32,7 +32,7 @@ def has_attributes(x: Any) -> bool:
 
 def classes_of(x: Any) -> list[type]:
     """Where the attributes of an object and of its class are looked up, but for its own."""
-    kind = x if isinstance(x, type) else type(x)
+    kind: Any = x if isinstance(x, type) else type(x)
     return [*kind.__mro__, *type(kind).__mro__]
 
 
