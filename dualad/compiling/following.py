@@ -78,6 +78,8 @@ class Following:
         self.contents: list[tuple[Any, list, str]] = []
         #: how many attributes an object has
         self.sizes: list[tuple[dict, int, str]] = []
+        #: shape and dtype of arrays, which both can be set
+        self.layouts: list[tuple[np.ndarray, tuple[int, ...], np.dtype, str]] = []
         self.compared: list[tuple[np.ndarray, Any, str]] = []
         self._arrays: dict[int, tuple[np.ndarray, str]] = {}
         #: something was not followed: it lies too deep, or is of no known kind

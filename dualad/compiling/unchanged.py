@@ -37,6 +37,8 @@ def unchanged(x: Following) -> Callable[[], bool]:
         writer.add(f"len({{}}) == {n}", own)
     for container, before, _ in x.contents:
         writer.entries(container, before)
+    for array, shape, dtype, _ in x.layouts:
+        writer.add(f"{{}}.shape == {shape} and {{}}.dtype is {{}}", array, array, dtype)
     for array, copy, _ in x.compared:
         if type(copy) is bytes:
             writer.add("{}.tobytes() == {}", array, copy)
