@@ -1,4 +1,4 @@
-"""Arrays that a program reads itself, and of which it holds something that was computed as well."""
+"""Arrays that a program reads itself, and of which it holds something that it computed."""
 
 import functools
 import warnings
