@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StructureError
+from .dataclass import fields_of, remade, set_since
 
 __all__ = ["LEAF_TREE", "LEAF_TYPES", "Tree", "flatten", "flatten_like", "tree_map"]
 
@@ -16,12 +17,19 @@ __all__ = ["LEAF_TREE", "LEAF_TYPES", "Tree", "flatten", "flatten_like", "tree_m
 class Tree:
     """The structure of a container without its leaves."""
 
-    __slots__ = ("children", "keys", "node", "size")
+    __slots__ = ("children", "keys", "node", "since", "size")
 
     size: int
 
-    def __init__(self, node: Any, keys: tuple = (), children: tuple[Tree, ...] = ()):
-        self.node, self.keys, self.children = node, keys, children
+    def __init__(
+        self,
+        node: Any,
+        keys: tuple = (),
+        children: tuple[Tree, ...] = (),
+        since: dict[str, Any] | None = None,
+    ):
+        """since: of a dataclass what it holds that was set after it was made."""
+        self.node, self.keys, self.children, self.since = node, keys, children, since
         self.size = 1 if node is LEAF else sum([c.size for c in children])
 
     def unflatten(self, leaves: Any) -> Any:
@@ -39,7 +47,7 @@ class Tree:
             return example(*parts) if hasattr(example, "_fields") else example(parts)
         if kind == "mapping":
             return _mapping(example, zip(self.keys, parts, strict=True))
-        return _dataclass(example, dict(zip(self.keys, parts, strict=True)))
+        return remade(example, dict(zip(self.keys, parts, strict=True)), self.since or {})
 
     def hollow(self) -> Tree:
         """The same structure, which holds no container that it was taken from."""
@@ -50,9 +58,10 @@ class Tree:
             example = _mapping(example, ())
         elif kind == "dataclass":
             example = copy.copy(example)
-            for name in self.keys:
+            for name in (*self.keys, *getattr(example, "__dict__", ())):
                 object.__setattr__(example, name, None)
-        return Tree((kind, example), self.keys, tuple([c.hollow() for c in self.children]))
+        children = tuple([c.hollow() for c in self.children])
+        return Tree((kind, example), self.keys, children, self.since)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -102,17 +111,6 @@ def _mapping(example: Any, items: Any) -> Any:
     return new
 
 
-def _dataclass(example: Any, parts: dict[str, Any]) -> Any:
-    from dataclasses import fields, replace
-
-    held = [f.name for f in fields(example) if not f.init and f.name in parts]
-    others = {n: parts.pop(n) for n in held}
-    new = replace(example, **parts)
-    for name, value in others.items():
-        object.__setattr__(new, name, value)
-    return new
-
-
 def _split(x: Any, whole: bool = False) -> tuple[Any, tuple, list] | None:
     """(node, keys, children) of a container, None for a leaf."""
     if isinstance(x, (list, tuple)):
@@ -120,9 +118,7 @@ def _split(x: Any, whole: bool = False) -> tuple[Any, tuple, list] | None:
     if isinstance(x, dict):
         return ("mapping", {} if type(x) is dict else x), tuple(x), list(x.values())
     if hasattr(type(x), "__dataclass_fields__"):
-        from dataclasses import fields
-
-        held = [f.name for f in fields(x) if f.init or (whole and hasattr(x, f.name))]
+        held = fields_of(x, whole)
         return ("dataclass", x), tuple(held), [getattr(x, n) for n in held]
     return None
 
@@ -149,7 +145,8 @@ def _flatten(x: Any, leaves: list, whole: bool) -> Tree:
         leaves.append(x)
         return LEAF_TREE
     node, keys, children = parts
-    return Tree(node, keys, tuple([_flatten(c, leaves, whole) for c in children]))
+    since = set_since(x, keys) if node[0] == "dataclass" else None
+    return Tree(node, keys, tuple([_flatten(c, leaves, whole) for c in children]), since)
 
 
 def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:
