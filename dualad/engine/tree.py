@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StructureError
-from .dataclass import fields_of, remade, set_since
+from .containers import fields_of, new_dataclass, new_mapping, new_sequence, set_since
 
 __all__ = ["LEAF_TREE", "LEAF_TYPES", "Tree", "flatten", "flatten_like", "tree_map"]
 
@@ -28,7 +28,7 @@ class Tree:
         children: tuple[Tree, ...] = (),
         since: dict[str, Any] | None = None,
     ):
-        """since: of a dataclass what it holds that was set after it was made."""
+        """since: the attributes of the container that were set after it was made."""
         self.node, self.keys, self.children, self.since = node, keys, children, since
         self.size = 1 if node is LEAF else sum([c.size for c in children])
 
@@ -44,10 +44,14 @@ class Tree:
         kind, example = self.node
         parts = [c._build(leaves) for c in self.children]
         if kind == "sequence":
-            return example(*parts) if hasattr(example, "_fields") else example(parts)
-        if kind == "mapping":
-            return _mapping(example, zip(self.keys, parts, strict=True))
-        return remade(example, dict(zip(self.keys, parts, strict=True)), self.since or {})
+            new = new_sequence(example, parts)
+        elif kind == "mapping":
+            new = new_mapping(example, zip(self.keys, parts, strict=True))
+        else:
+            new = new_dataclass(example, dict(zip(self.keys, parts, strict=True)))
+        for name, value in (self.since or {}).items():
+            object.__setattr__(new, name, value)
+        return new
 
     def hollow(self) -> Tree:
         """The same structure, which holds no container that it was taken from."""
@@ -55,7 +59,7 @@ class Tree:
             return self
         kind, example = self.node
         if kind == "mapping" and type(example) is not dict:
-            example = _mapping(example, ())
+            example = new_mapping(example, ())
         elif kind == "dataclass":
             example = copy.copy(example)
             for name in (*self.keys, *getattr(example, "__dict__", ())):
@@ -97,18 +101,11 @@ class Tree:
 
 
 LEAF = object()
+#: The containers of Python itself, which have no attributes.
+PLAIN = (list, tuple, dict)
 #: What is known to be a leaf by its type alone.
 LEAF_TYPES: set[type] = {float, np.ndarray, np.float64}
 LEAF_TREE = Tree(LEAF)
-
-
-def _mapping(example: Any, items: Any) -> Any:
-    if type(example) is dict:
-        return dict(items)
-    new = example.copy()
-    new.clear()
-    new.update(items)
-    return new
 
 
 def _split(x: Any, whole: bool = False) -> tuple[Any, tuple, list] | None:
@@ -145,7 +142,7 @@ def _flatten(x: Any, leaves: list, whole: bool) -> Tree:
         leaves.append(x)
         return LEAF_TREE
     node, keys, children = parts
-    since = set_since(x, keys) if node[0] == "dataclass" else None
+    since = None if type(x) in PLAIN else set_since(x, node[0], keys)
     return Tree(node, keys, tuple([_flatten(c, leaves, whole) for c in children]), since)
 
 

@@ -1,5 +1,6 @@
-"""A dataclass that is an argument holds what it held, beside what follows from its fields."""
+"""A container that is an argument has what it had, beside what follows from its entries."""
 
+import collections
 import dataclasses
 import functools
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.dataclass import set_since
+from dualad.engine.containers import set_since
 
 W = np.array([1.0, 2.0])
 
@@ -143,15 +144,19 @@ def test_what_is_computed_when_it_is_first_wanted_moves_with_the_fields():
     np.testing.assert_allclose(dualad.grad(Lazy.loss)(lazy).w, 2 * W + 3 * W**2, rtol=1e-15)
 
 
+def set_since_of(x, known):
+    return set_since(x, "dataclass", known)
+
+
 def test_what_was_set_since():
     names = ["w"]
-    assert set_since(changed(), names) == {}
-    assert set_since(changed(scale=5.0, mode="sum"), names) == {"scale": 5.0}
-    assert set_since(changed(scale=5), names) == {"scale": 5}
-    assert set_since(changed(count=2), ["w", "count"]) == {}
-    assert list(set_since(changed(offset=np.array([0.0, -0.0])), names)) == ["offset"]
+    assert set_since_of(changed(), names) == {}
+    assert set_since_of(changed(scale=5.0, mode="sum"), names) == {"scale": 5.0}
+    assert set_since_of(changed(scale=5), names) == {"scale": 5}
+    assert set_since_of(changed(count=2), ["w", "count"]) == {}
+    assert list(set_since_of(changed(offset=np.array([0.0, -0.0])), names)) == ["offset"]
     model = changed(scale=np.nan)
-    assert list(set_since(model, names)) == ["scale"]
+    assert list(set_since_of(model, names)) == ["scale"]
 
     @dataclasses.dataclass
     class Given:  # of which nobody can make another one
@@ -161,4 +166,117 @@ def test_what_was_set_since():
         def __post_init__(self, start):
             self.at = start
 
-    assert set_since(Given(1.0, 2.0), names) == {}
+    assert set_since_of(Given(1.0, 2.0), names) == {}
+
+
+# --- kinds of dicts, lists and tuples ---
+
+
+class ByAttribute(dict):
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class OwnDict(dict):
+    """Its attributes are its entries."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.__dict__ = self
+
+
+class Scaled:
+    scale = 1.0
+
+
+class ScaledDict(Scaled, dict):
+    pass
+
+
+class ScaledOrder(Scaled, collections.OrderedDict):
+    pass
+
+
+class ScaledList(Scaled, list):
+    pass
+
+
+class ScaledTuple(Scaled, tuple):
+    pass
+
+
+class ScaledPair(Scaled, collections.namedtuple("Pair", "w b")):
+    pass
+
+
+class Totalled(list):
+    """An attribute that follows from the entries."""
+
+    def __init__(self, entries=()):
+        super().__init__(entries)
+        self.total, self.power = sum(np.sum(v) for v in self), 2
+
+
+class Given(dict):
+    """It cannot be made of its entries alone."""
+
+    def __init__(self, entries, name):
+        super().__init__(entries)
+        self.name = name
+
+
+@pytest.mark.parametrize("kind", [ByAttribute, OwnDict])
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: dualad.compile(f, backend="numpy")])
+def test_a_dict_whose_entries_are_attributes(kind, transform):
+    f = transform(dualad.grad(lambda p: np.sum(p.w**2 * p.inner.k)))
+    for k in (3.0, 5.0, 7.0):
+        gradient = f(kind(w=W, inner=kind(k=k)))
+        assert type(gradient) is type(gradient["inner"]) is kind
+        np.testing.assert_allclose(gradient.w, 2 * k * W, rtol=1e-15)
+        np.testing.assert_allclose(gradient.inner.k, 5.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", [ScaledDict, ScaledOrder, ScaledList, ScaledTuple, ScaledPair])
+def test_an_attribute_that_was_set(kind):
+    entries = {"w": W, "b": 2.0} if issubclass(kind, dict) else [W, 2.0]
+    held = kind(*entries) if kind is ScaledPair else kind(entries)
+
+    def f(p):
+        w, b = p.values() if isinstance(p, dict) else p
+        return p.scale * b * np.sum(w**2)
+
+    g = dualad.compile(dualad.grad(f), backend="numpy")
+    for scale in (1.0, 5.0, 7.0):
+        held.scale = scale
+        for gradient in (dualad.grad(f)(held), g(held), g(held)):
+            assert type(gradient) is kind
+            w, b = gradient.values() if isinstance(held, dict) else gradient
+            np.testing.assert_allclose(w, 4 * scale * W, rtol=1e-15)
+            np.testing.assert_allclose(b, 5 * scale, rtol=1e-15)
+
+
+def test_an_attribute_that_follows_from_the_entries():
+    held = Totalled([W, 4.0])
+    for power in (2, 3):
+        held.power = power
+        gradient = dualad.grad(lambda p: p.total**p.power)(held)
+        np.testing.assert_allclose(gradient[0], power * 7.0 ** (power - 1) * np.ones(2))
+        np.testing.assert_allclose(gradient[1], power * 7.0 ** (power - 1))
+
+
+def test_a_counter_is_no_counter_of_its_entries():
+    gradient = dualad.grad(lambda p: p["a"] ** 2 * p["b"])(collections.Counter(a=2.0, b=5.0))
+    assert gradient == collections.Counter(a=20.0, b=4.0)
+
+
+def test_kinds_that_cannot_be_made_of_their_entries():
+    gradient = dualad.grad(lambda p: p["a"] ** 3)(Given({"a": 2.0}, "name"))
+    assert gradient == {"a": 12.0}
+    held = collections.defaultdict(lambda: 4.0, a=2.0)
+    gradient = dualad.grad(lambda p: p["a"] ** 3 * p["missing"])(held)
+    assert gradient["a"] == 48.0 and list(held) == ["a"]
+    order = collections.OrderedDict(b=1.0, a=2.0)
+    assert list(dualad.grad(lambda p: p["a"] * p["b"])(order).items()) == [("b", 2.0), ("a", 1.0)]
