@@ -53,7 +53,7 @@ def new_mapping(example: Any, items: Iterable[tuple[Any, Any]]) -> Any:
     kind: Any = type(example)
     if kind is dict:
         return dict(items)
-    new = None
+    new: Any = None
     if not isinstance(example, defaultdict):
         items = dict(items)
         with suppress(Exception):
