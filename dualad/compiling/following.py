@@ -39,7 +39,7 @@ HOLDERS = {
     "collections": (list, dict),
 }  # fmt: skip
 #: Where objects of other libraries keep functions, and what these are called with.
-HELD = ("pyfunc", "func", "__wrapped__", "__func__", "args", "keywords", "kwds")
+HELD = ("pyfunc", "func", "__wrapped__", "args", "keywords", "kwds")
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 SLOT = types.MemberDescriptorType
 GETTERS = (operator.attrgetter, operator.methodcaller)
@@ -134,6 +134,8 @@ class Following:
             self._own_attributes(x, depth, name)
         elif isinstance(x, BOUND) and not isinstance(x.__self__, (types.ModuleType, type)):
             self._follow(x.__self__, depth - 1, name)
+        elif isinstance(x, (staticmethod, classmethod)):
+            self._follow(x.__func__, depth - 1, name)
         elif isinstance(x, GETTERS):
             self.names.update(in_getter(x))
         elif isinstance(x, (types.ModuleType, type)):
@@ -179,8 +181,9 @@ class Following:
             self.too_deep = self.too_deep or not library
             self._held(x, depth, name)
             self._objects.append((x, depth))
-            for part in HELD:
-                self._follow(getattr(x, part, None), depth - 1, name)
+            if isinstance(held := getattr(x, "__dict__", None), dict):
+                for part in HELD:
+                    self._follow(held.get(part), depth - 1, name)
         if hasattr(type(x), "__next__"):
             self.sources.append(x)
 
@@ -294,8 +297,6 @@ class Following:
             self._follow(value.fget, depth - 1, name)
         elif isinstance(value, functools.cached_property):
             self._follow(value.func, depth - 1, name)
-        elif isinstance(value, (staticmethod, classmethod)):
-            self._follow(value.__func__, depth - 1, name)
         else:
             self._follow(value, depth - 1, name)
 

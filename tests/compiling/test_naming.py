@@ -8,6 +8,7 @@ import functools
 import operator
 import sys
 import types
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -389,6 +390,17 @@ def test_what_a_constructor_sets_is_not_read():
         for _ in range(20):
             held.shown += 1
             assert g(1.0) == 6.0
+
+
+def test_an_object_that_has_whatever_it_is_asked_for():
+    """As a mock, or a value that is computed later, has: to follow that would never end."""
+    held = unittest.mock.Mock()
+    held.factor = 2.0
+    g = dualad.compile(lambda x: held.factor * x, backend="numpy")
+    for factor in (2.0, 3.0):
+        held.factor = factor
+        for _ in range(3):
+            assert g(3.0) == 3 * factor
 
 
 def test_names():
