@@ -99,16 +99,16 @@ engine may cost.
 - A composite rule is run again for every tangent, and traced and transposed for every cotangent:
   20 to 90 microseconds. A function that is called in a loop deserves better: `dualad.custom_jvp`
   with linear operations alone, or a rule in `ops/`. There a rule that is one linear operation
-  after the other can be stated as that, a `Chain` of `engine/chain.py`, as those of linear algebra
-  are: it is transposed without a trace, which takes half of the time.
+  after the other can be stated as that, a `Chain` of `engine/primitives/chain.py`, as those of
+  linear algebra are: it is transposed without a trace, which takes half of the time.
 - From 32768 entries on (256 kB), value and tangent of elementwise operations are computed together
   on blocks that stay in the cache, and neighbouring operations are swept together, block by block;
   cotangents are added in place where nobody else holds them, and summed over short axes by a
   product with ones. Below that, an operation costs what its calls cost.
 - Fresh memory costs more than what is written into it: the kernel hands it out page by page. The
   memory of large values goes back to a pool when the last array on it is gone, 32 MB at most
-  between calls (`dualad.engine.memory.POOL.shrink()` gives it back). Peaks of memory are measured
-  from an empty pool.
+  between calls (`dualad.engine.arrays.memory.POOL.shrink()` gives it back). Peaks of memory are
+  measured from an empty pool.
 - A large constant that a rule reads, as the rows that a matrix of weights multiplies, is copied at
   each call, because the function might write into it later. One that nobody can write to
   (`rows.flags.writeable = False`) is not.

@@ -33,7 +33,7 @@ from .dtypes import (
     short,
     uint8,
 )
-from .engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .engine.requires_grad.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
 from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from .autograd.call import Call
-from .engine.codegen import rewire
-from .engine.contractions import use
-from .engine.primitive import Elementwise
-from .engine.traced import TracedArray, name_of
-from .engine.watch import WATCH, Watch, watched
+from .engine.fast_paths.codegen import rewire
+from .engine.fast_paths.contractions import use
+from .engine.levels.traced import TracedArray, name_of
+from .engine.levels.watch import WATCH, Watch, watched
+from .engine.primitives.primitive import Elementwise
 from .tensor import operand
 
 __all__ = ["debug_nans"]

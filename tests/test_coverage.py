@@ -7,7 +7,7 @@ import pytest
 
 import dualad
 from dualad.covered import COMPOSED, WINDOWS, WITHOUT_ARRAYS, WITHOUT_RULE, page, versions
-from dualad.engine.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray
+from dualad.engine.levels.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray
 from dualad.numpy.fresh import BY_RULE
 from dualad.numpy.functions import __all__ as BY_DROPIN
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.codegen import KINDS, fast
-from dualad.engine.traced import TracedArray
+from dualad.engine.fast_paths.codegen import KINDS, fast
+from dualad.engine.levels.traced import TracedArray
 from dualad.errors import NaNError
 from dualad.ops.elementwise import add
 

@@ -10,10 +10,10 @@ import pytest
 from scipy_samples import scipy_samples
 
 import dualad
-from dualad.engine.chain import Chain
-from dualad.engine.linear import trace_linear
-from dualad.engine.primitive import PRIMITIVES, Composite, Elementwise, Linear, Opaque
-from dualad.engine.traced import Spec, spec_of
+from dualad.engine.levels.traced import Spec, spec_of
+from dualad.engine.primitives.chain import Chain
+from dualad.engine.primitives.primitive import PRIMITIVES, Composite, Elementwise, Linear, Opaque
+from dualad.engine.programs.linear import trace_linear
 
 RNG = np.random.default_rng(7)
 

@@ -8,7 +8,7 @@ from markdown import tables
 from tails import CASES, HEAD, measured, page, special_cases
 
 import dualad
-from dualad.engine.primitive import PRIMITIVES
+from dualad.engine.primitives.primitive import PRIMITIVES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
 #: Rules with constant slopes or with kinks: nothing is lost in them.

@@ -20,7 +20,7 @@ class DualAD(Backend):
         self.ad = dualad
 
     def release(self) -> None:
-        from dualad.engine.memory import POOL
+        from dualad.engine.arrays.memory import POOL
 
         POOL.shrink()
 

@@ -1,6 +1,11 @@
 """PyTorch's `torch.autograd`: backward and grad on tensors, custom functions, forward mode."""
 
-from ..engine.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..engine.requires_grad.grad_mode import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from . import forward_ad, function, graph
 from .backward import backward, grad
 from .function import Function

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
+from ..engine.levels.traced import TracedArray
 from ..errors import ArgumentError
 from ..tensor import Tensor
 

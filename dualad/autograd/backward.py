@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backprop import sweep_graph
-from ..engine.grad_mode import graph_recording
-from ..engine.graph import Node
+from ..engine.requires_grad.backprop import sweep_graph
+from ..engine.requires_grad.grad_mode import graph_recording
+from ..engine.requires_grad.graph import Node
 from ..errors import LevelError
 from ..tensor import Tensor, operand, wrap
 from ..transforms.boundary import own

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.batched import Batched
-from ..engine.batched_dual import general
-from ..engine.dual import Dual, make_dual
-from ..engine.grad_mode import graph_recording, hidden_duals
-from ..engine.graph import GRAPH, GraphValue, attach as attach_node
-from ..engine.level import Level
-from ..engine.linear import LinearVariable
-from ..engine.postponed import stop
-from ..engine.recorded import Recorded
-from ..engine.tape import kept, pull_custom
-from ..engine.traced import Spec, TracedArray, raw, spec_of
-from ..engine.visible import is_functional
+from ..engine.kinds.batched import Batched
+from ..engine.kinds.batched_dual import general
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.kinds.recorded import Recorded
+from ..engine.levels.level import Level
+from ..engine.levels.traced import Spec, TracedArray, raw, spec_of
+from ..engine.programs.linear import LinearVariable
+from ..engine.programs.tape import kept, pull_custom
+from ..engine.put_off.postponed import stop
+from ..engine.requires_grad.grad_mode import graph_recording, hidden_duals
+from ..engine.requires_grad.graph import GRAPH, GraphValue, attach as attach_node
+from ..engine.requires_grad.visible import is_functional
 from ..tensor import Tensor, as_tensor, unwrap, wrap
 from ..tensor.view import is_recorded
 from .arguments import is_array

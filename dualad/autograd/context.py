@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.grad_mode import is_grad_enabled
-from ..engine.graph import GraphValue, graph_value, part
-from ..engine.storage import version
-from ..engine.traced import raw
+from ..engine.arrays.storage import version
+from ..engine.levels.traced import raw
+from ..engine.requires_grad.grad_mode import is_grad_enabled
+from ..engine.requires_grad.graph import GraphValue, graph_value, part
 from ..tensor import Tensor, operand, unwrap, wrap
 from .errors import FunctionError, FunctionTypeError
 from .frozen import Frozen, made_since, tensors_in

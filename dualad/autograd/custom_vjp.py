@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import Batched
-from ..engine.traced import TracedArray, stack_objects
-from ..engine.tree import Tree, flatten, flatten_like
+from ..engine.kinds.batched import Batched
+from ..engine.levels.traced import TracedArray, stack_objects
+from ..engine.levels.tree import Tree, flatten, flatten_like
 from ..errors import ArgumentError, MissingRuleError
 from ..tensor import Tensor, operand, unwrap, wrap
 from .arguments import is_array

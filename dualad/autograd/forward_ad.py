@@ -8,11 +8,11 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from ..engine.dual import Dual, make_dual as _dual
-from ..engine.level import Level
-from ..engine.storage import overlap
-from ..engine.traced import raw
-from ..engine.visible import DUAL_LEVEL, is_functional, levels_of, visible
+from ..engine.arrays.storage import overlap
+from ..engine.kinds.dual import Dual, make_dual as _dual
+from ..engine.levels.level import Level
+from ..engine.levels.traced import raw
+from ..engine.requires_grad.visible import DUAL_LEVEL, is_functional, levels_of, visible
 from ..errors import LevelError, NotDifferentiableError, ShapeError
 from ..tensor import Tensor, as_tensor, borrowed, unwrap, wrap
 from ..tensor.view import DualView, apart

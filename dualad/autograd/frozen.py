@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.dual import make_dual
-from ..engine.grad_mode import graph_recording, hidden_duals
-from ..engine.graph import Node, graph_value
-from ..engine.level import Level
-from ..engine.storage import version, written_at
-from ..engine.traced import TracedArray, raw
-from ..engine.visible import levels_of
+from ..engine.arrays.storage import version, written_at
+from ..engine.kinds.dual import make_dual
+from ..engine.levels.level import Level
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.requires_grad.grad_mode import graph_recording, hidden_duals
+from ..engine.requires_grad.graph import Node, graph_value
+from ..engine.requires_grad.visible import levels_of
 from ..tensor import Tensor, unwrap, wrap
 from .errors import FunctionError
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.grad_mode import no_grad
+from ..engine.requires_grad.grad_mode import no_grad
 from .arguments import positional
 from .call import Call
 from .context import FunctionCtx

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.grad_mode import enable_grad
+from ..engine.requires_grad.grad_mode import enable_grad
 from ..errors import DualADError
 from ..tensor import Tensor
 from .checking.differences import Differences

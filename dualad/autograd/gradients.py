@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backprop import free, sweep_graph
-from ..engine.batched import batched, unbatch
-from ..engine.dual import Dual, make_dual
-from ..engine.grad_mode import graph_recording
-from ..engine.graph import GraphValue, Node
-from ..engine.level import Level
-from ..engine.visible import DUAL_LEVEL
+from ..engine.kinds.batched import batched, unbatch
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.levels.level import Level
+from ..engine.requires_grad.backprop import free, sweep_graph
+from ..engine.requires_grad.grad_mode import graph_recording
+from ..engine.requires_grad.graph import GraphValue, Node
+from ..engine.requires_grad.visible import DUAL_LEVEL
 from ..errors import ArgumentError, LevelError
 from ..tensor import Tensor, operand
 from .seeds import cotangent_of, node_of_output, paired, refuse_functional

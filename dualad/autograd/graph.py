@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.grad_mode import no_grad
-from ..engine.graph import SAVING
-from ..engine.storage import version
+from ..engine.arrays.storage import version
+from ..engine.requires_grad.grad_mode import no_grad
+from ..engine.requires_grad.graph import SAVING
 from ..errors import ArgumentError, LevelError
 from ..tensor import Tensor, unwrap, wrap
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.level import Level
-from ..engine.linear import not_linear, variable
-from ..engine.shape import unfit
-from ..engine.tape import add_cotangent
-from ..engine.traced import Spec, raw, spec_of
+from ..engine.levels.level import Level
+from ..engine.levels.traced import Spec, raw, spec_of
+from ..engine.primitives.shape import unfit
+from ..engine.programs.linear import not_linear, variable
+from ..engine.programs.tape import add_cotangent
 from .rule import Rule
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.inplace import write
-from ..engine.level import newest_rank
-from ..engine.storage import bump, overlap
-from ..engine.traced import TracedArray, raw
-from ..engine.visible import is_functional
+from ..engine.arrays.storage import bump, overlap
+from ..engine.levels.level import newest_rank
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.primitives.inplace import write
+from ..engine.requires_grad.visible import is_functional
 from ..errors import LostDerivativeError
 from ..tensor import Tensor, unwrap, wrap
 from ..tensor.face import stored

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.grad_mode import hidden_duals, is_grad_enabled, no_grad
-from ..engine.graph import GRAPH, Node
-from ..engine.level import Level
-from ..engine.linear import LinearProgram, trace_linear
-from ..engine.shape import fit, unfit
-from ..engine.storage import overlap
-from ..engine.traced import Spec, TracedArray, spec_of
-from ..engine.visible import levels_of
+from ..engine.arrays.storage import overlap
+from ..engine.levels.level import Level
+from ..engine.levels.traced import Spec, TracedArray, spec_of
+from ..engine.primitives.shape import fit, unfit
+from ..engine.programs.linear import LinearProgram, trace_linear
+from ..engine.requires_grad.grad_mode import hidden_duals, is_grad_enabled, no_grad
+from ..engine.requires_grad.graph import GRAPH, Node
+from ..engine.requires_grad.visible import levels_of
 from ..errors import DualADError, ShapeError
 from ..tensor import Tensor, borrowed, unwrap, wrap
 from .context import FunctionCtx

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.dual import Dual
-from ..engine.graph import SAVING, Node
-from ..engine.storage import version
+from ..engine.arrays.storage import version
+from ..engine.kinds.dual import Dual
+from ..engine.requires_grad.graph import SAVING, Node
 from ..tensor import Tensor
 from .frozen import made_since
 

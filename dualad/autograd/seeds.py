@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.graph import Node
-from ..engine.traced import Spec
-from ..engine.visible import is_functional
+from ..engine.levels.traced import Spec
+from ..engine.requires_grad.graph import Node
+from ..engine.requires_grad.visible import is_functional
 from ..errors import ArgumentError, LevelError, ShapeError
 from ..tensor import Tensor
 from ..transforms.boundary import match

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..engine.batched import batched
-from ..engine.grad_mode import graph_recording
-from ..engine.level import Level
-from ..engine.traced import TracedArray
+from ..engine.kinds.batched import batched
+from ..engine.levels.level import Level
+from ..engine.levels.traced import TracedArray
+from ..engine.requires_grad.grad_mode import graph_recording
 from ..errors import DualADError
 from ..tensor import Tensor, unwrap, wrap
 from .context import FunctionCtx

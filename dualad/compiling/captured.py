@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.bits import same_bits
+from ..engine.arrays.bits import same_bits
 from .doubts import Doubts
 from .following import MAPPINGS, MISSING, Following, contents, count, entries
 from .program import Program

@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.staged import Untraceable
-from ..engine.tree import flatten
+from ..engine.levels.tree import flatten
+from ..engine.staging.staged import Untraceable
 from ..errors import ArgumentError, CompileWarning
 from .captured import Captured
 from .doubts import Doubts

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import F64, LARGE
-from ..engine.source import Literals
-from ..engine.staged import Operation, Variable
-from ..engine.sums import is_by_columns
+from ..engine.arrays.memory import F64, LARGE
+from ..engine.arrays.sums import is_by_columns
+from ..engine.programs.source import Literals
+from ..engine.staging.staged import Operation, Variable
 
 __all__ = ["Expressions", "may_be_float"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
+from ..engine.levels.traced import TracedArray
 from .belonging import ROOT, classes_of, has_attributes, imported, is_fixed, is_written
 from .naming import codes_in, imports_in, in_getter, loaded_in, names_in, variables_in
 

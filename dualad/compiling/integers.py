@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.staged import Guard, Variable
-from ..engine.tree import flatten
+from ..engine.levels.tree import flatten
+from ..engine.staging.staged import Guard, Variable
 from .program import Program, variables_of
 from .signature import Call, moving
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.level import Level
-from ..engine.staged import Staged, concrete
-from ..engine.traced import TracedArray
+from ..engine.levels.level import Level
+from ..engine.levels.traced import TracedArray
+from ..engine.staging.staged import Staged, concrete
 
 __all__ = ["given_back"]
 

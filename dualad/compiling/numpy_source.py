@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.bits import same_bits
-from ..engine.guard import has_nan, ignore, restore
-from ..engine.rows import in_long_rows
-from ..engine.source import definition
-from ..engine.staged import Guard, Operation, Variable
-from ..engine.sums import sum_up, total
+from ..engine.arrays.bits import same_bits
+from ..engine.arrays.guard import has_nan, ignore, restore
+from ..engine.arrays.rows import in_long_rows
+from ..engine.arrays.sums import sum_up, total
+from ..engine.programs.source import definition
+from ..engine.staging.staged import Guard, Operation, Variable
 from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group

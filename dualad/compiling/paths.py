@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.staged import Guard
-from ..engine.tree import LEAF_TREE
+from ..engine.levels.tree import LEAF_TREE
+from ..engine.staging.staged import Guard
 from .backends import prefers_loops, runner
 from .captured import Captured
 from .numpy_source import Failed

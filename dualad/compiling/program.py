@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.constants import Constants, settled_constants
-from ..engine.level import Level
-from ..engine.memory import originals
-from ..engine.primitive import PRIMITIVES
-from ..engine.staged import (
+from ..engine.arrays.memory import originals
+from ..engine.levels.level import Level
+from ..engine.levels.traced import Buffer, TracedArray
+from ..engine.levels.tree import Tree, flatten
+from ..engine.primitives.primitive import PRIMITIVES
+from ..engine.staging.constants import Constants, settled_constants
+from ..engine.staging.staged import (
     Guard,
     Operation,
     Staged,
@@ -26,8 +28,6 @@ from ..engine.staged import (
     concrete,
     staged,
 )
-from ..engine.traced import Buffer, TracedArray
-from ..engine.tree import Tree, flatten
 from .kept import given_back
 from .loop import Loop
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
-from ..engine.tree import LEAF_TREE, Tree, flatten
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.tree import LEAF_TREE, Tree, flatten
 from ..errors import ArgumentError
 
 __all__ = [

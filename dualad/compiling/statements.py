@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.memory import F64
-from ..engine.rows import has_short_rows
-from ..engine.staged import Operation, Variable
+from ..engine.arrays.memory import F64
+from ..engine.arrays.rows import has_short_rows
+from ..engine.staging.staged import Operation, Variable
 from .passes.constants import is_elementwise
 from .program import is_basic
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.bits import same_bits
+from ..engine.arrays.bits import same_bits
 from .following import MISSING, Following, entries
 
 __all__ = ["unchanged"]

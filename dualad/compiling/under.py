@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched_dual import general
-from ..engine.dual import Dual, attach
-from ..engine.recorded import Recorded, recorded
-from ..engine.tape import kept, pull_custom, pull_part
-from ..engine.traced import SLOT, TracedArray, buffer, spec_of
-from ..engine.tree import flatten
+from ..engine.kinds.batched_dual import general
+from ..engine.kinds.dual import Dual, attach
+from ..engine.kinds.recorded import Recorded, recorded
+from ..engine.levels.traced import SLOT, TracedArray, buffer, spec_of
+from ..engine.levels.tree import flatten
+from ..engine.programs.tape import kept, pull_custom, pull_part
 from ..transforms.forward import jvp
 from ..transforms.reverse import vjp
 

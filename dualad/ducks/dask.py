@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.duck import Library, duck_under, is_entrywise
-from ..engine.primitive import PRIMITIVES
-from ..engine.traced import TracedArray, lost
+from ..engine.kinds.duck import Library, duck_under, is_entrywise
+from ..engine.levels.traced import TracedArray, lost
+from ..engine.primitives.primitive import PRIMITIVES
 from ..errors import NotDifferentiableError, RefusedAttributeError
 from ..extras import required
 from ..ops.later import load_all

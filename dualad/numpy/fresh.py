@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from ..engine.level import is_running
-from ..engine.traced import FUNCTIONS, buffer
+from ..engine.levels.level import is_running
+from ..engine.levels.traced import FUNCTIONS, buffer
 
 #: Made by rules of their own, from sizes and from values.
 BY_RULE = (

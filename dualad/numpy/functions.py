@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from ..engine.inplace import holds_array
-from ..engine.traced import FUNCTIONS, TracedArray, as_operand, stack_objects
+from ..engine.levels.traced import FUNCTIONS, TracedArray, as_operand, stack_objects
+from ..engine.primitives.inplace import holds_array
 
 __all__ = ["c_", "isscalar", "ndenumerate", "r_", "vectorize"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import become, store, write
-from ..engine.traced import TracedArray, objects
+from ..engine.levels.traced import TracedArray, objects
+from ..engine.primitives.inplace import become, store, write
 from .indexing import accumulated, replaced
 from .operands import as_array
 from .registry import function, ufunc_method

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.guard import quiet
+from ..engine.arrays.guard import quiet
 from .elementwise import elementwise
 
 __all__ = ["bessel_i"]

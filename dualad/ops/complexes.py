@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import link
-from ..engine.primitive import Linear, Opaque
-from ..engine.traced import Spec, buffer, frozen, memory_of
+from ..engine.levels.traced import Spec, buffer, frozen, memory_of
+from ..engine.primitives.inplace import link
+from ..engine.primitives.primitive import Linear, Opaque
 from .constants import sign
 from .registry import CONSTANT, function, kinks, ufunc
 from .structure import cast

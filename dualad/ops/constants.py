@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import store
-from ..engine.primitive import Opaque
-from ..engine.traced import TracedArray, as_operand, buffer, memory_of
+from ..engine.levels.traced import TracedArray, as_operand, buffer, memory_of
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Opaque
 from ..errors import LinearityError, LostDerivativeError
 from .elementwise import elementwise
 from .registry import CONSTANT, function, kinks, ufunc

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Linear, align
-from ..engine.traced import Spec
+from ..engine.levels.traced import Spec
+from ..engine.primitives.primitive import Linear, align
 from .products import array_of, conj
 from .registry import function
 

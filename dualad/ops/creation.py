@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import Buffer, TracedArray, buffer, raw, stack_objects
+from ..engine.levels.traced import Buffer, TracedArray, buffer, raw, stack_objects
 from .constants import plain
 from .registry import CONSTANT, function
 from .views import in_order

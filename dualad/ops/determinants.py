@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.chain import Cases, Chain, Link
-from ..engine.direction import constant
-from ..engine.guard import quiet
-from ..engine.memory import LARGE, large_result
-from ..engine.primitive import Composite, Linear, align
-from ..engine.traced import Spec, raw
+from ..engine.arrays.guard import quiet
+from ..engine.arrays.memory import LARGE, large_result
+from ..engine.kinds.direction import constant
+from ..engine.levels.traced import Spec, raw
+from ..engine.primitives.chain import Cases, Chain, Link
+from ..engine.primitives.primitive import Composite, Linear, align
 from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
 from .products import conj

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.missing import missing_rule
-from ..engine.traced import TracedArray, raw
+from ..engine.levels.missing import missing_rule
+from ..engine.levels.traced import TracedArray, raw
 from .products import array_of
 
 __all__ = ["attribute", "drop_in", "is_tracked", "matrix", "operand", "refusing", "unboxed"]

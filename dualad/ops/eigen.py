@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.chain import Cases, Chain, Link
-from ..engine.direction import constant, direction
-from ..engine.primitive import Composite, Linear, align
-from ..engine.traced import Spec, raw
+from ..engine.kinds.direction import constant, direction
+from ..engine.levels.traced import Spec, raw
+from ..engine.primitives.chain import Cases, Chain, Link
+from ..engine.primitives.primitive import Composite, Linear, align
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .gaps import has_ties, inverse_gaps, ties

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import link, store
-from ..engine.primitive import Linear
-from ..engine.traced import Spec, TracedArray
+from ..engine.levels.traced import Spec, TracedArray
+from ..engine.primitives.inplace import link, store
+from ..engine.primitives.primitive import Linear
 from .getitem import index_set
 from .products import array_of, conj
 from .registry import function

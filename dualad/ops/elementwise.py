@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.codegen import install
-from ..engine.duck import duck_under
-from ..engine.guard import IGNORE, ignore, restore, set_state
-from ..engine.primitive import Elementwise, unit
-from ..engine.traced import FUNCTIONS, UFUNCS, raw
+from ..engine.arrays.guard import IGNORE, ignore, restore, set_state
+from ..engine.fast_paths.codegen import install
+from ..engine.kinds.duck import duck_under
+from ..engine.levels.traced import FUNCTIONS, UFUNCS, raw
+from ..engine.primitives.primitive import Elementwise, unit
 from .registry import kinks
 
 __all__ = ["NAMESPACE", "elementwise"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.guard import has_nan
-from ..engine.inplace import store
-from ..engine.primitive import Composite, Linear
-from ..engine.traced import Spec, raw
+from ..engine.arrays.guard import has_nan
+from ..engine.levels.traced import Spec, raw
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Composite, Linear
 from .getitem import getitem, scatter
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.chain import Cases, Chain, Link
-from ..engine.guard import quiet
-from ..engine.primitive import Composite, Linear, align
-from ..engine.traced import Spec, raw
+from ..engine.arrays.guard import quiet
+from ..engine.levels.traced import Spec, raw
+from ..engine.primitives.chain import Cases, Chain, Link
+from ..engine.primitives.primitive import Composite, Linear, align
 from ..errors import NotDifferentiableError, SingularPointError
 from .hermitian import folded, halved, hermitian
 from .in_place import Fold, Halve, Step, Subtract, Times, run, run_transposed

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.direction import constant
-from ..engine.memory import workspace, zeros
-from ..engine.primitive import Linear, align
-from ..engine.traced import Spec, raw
+from ..engine.arrays.memory import workspace, zeros
+from ..engine.kinds.direction import constant
+from ..engine.levels.traced import Spec, raw
+from ..engine.primitives.primitive import Linear, align
 from .linalg import adjoint
 from .products import conj
 

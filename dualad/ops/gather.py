@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Linear, Opaque
-from ..engine.traced import Spec
+from ..engine.levels.traced import Spec
+from ..engine.primitives.primitive import Linear, Opaque
 from .batch_axis import batch_size, with_batch_axis
 from .getitem import last_writer
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Opaque
-from ..engine.traced import TracedArray, as_operand, raw
+from ..engine.levels.traced import TracedArray, as_operand, raw
+from ..engine.primitives.primitive import Opaque
 from .constants import plain
 from .products import array_of
 from .reduce import prepared

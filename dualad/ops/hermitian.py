@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import copied, zeros
-from ..engine.primitive import Linear, align
-from ..engine.traced import Spec
+from ..engine.arrays.memory import copied, zeros
+from ..engine.levels.traced import Spec
+from ..engine.primitives.primitive import Linear, align
 from . import lapack
 from .linalg import above, adjoint, clear_above, half_triangle
 

@@ -6,8 +6,8 @@ import importlib
 import sys
 from types import FrameType
 
-from ..engine.missing import INSTEAD
-from ..engine.traced import HINTS
+from ..engine.levels.missing import INSTEAD
+from ..engine.levels.traced import HINTS
 
 __all__ = ["conversion_hint"]
 

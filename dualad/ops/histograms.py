@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Linear, Opaque
-from ..engine.traced import Spec, TracedArray, raw
+from ..engine.levels.traced import Spec, TracedArray, raw
+from ..engine.primitives.primitive import Linear, Opaque
 from .batch_axis import batch_size, with_batch_axis
 from .constants import plain
 from .products import array_of

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..engine.memory import copied
+from ..engine.arrays.memory import copied
 from .linalg import above, clear_above
 
 __all__ = [

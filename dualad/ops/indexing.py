@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import link
-from ..engine.items import is_integer
-from ..engine.traced import TracedArray, as_operand
+from ..engine.fast_paths.items import is_integer
+from ..engine.levels.traced import TracedArray, as_operand
+from ..engine.primitives.inplace import link
 from ..errors import LostDerivativeError
 from .gather import gather, scatter_at, set_at
 from .getitem import getitem, index_set, scatter

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Composite
-from ..engine.traced import TracedArray, raw
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.primitives.primitive import Composite
 from .batch_axis import batch_size
 from .products import array_of
 from .registry import function, kinks

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import joins
-from ..engine.inplace import store
-from ..engine.primitive import Linear
-from ..engine.shape import BOUND
-from ..engine.traced import OBJECT, Spec, TracedArray, as_operand
+from ..engine.fast_paths import joins
+from ..engine.levels.traced import OBJECT, Spec, TracedArray, as_operand
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Linear
+from ..engine.primitives.shape import BOUND
 from .batch_axis import batch_size
 from .getitem import getitem
 from .keys import FULL

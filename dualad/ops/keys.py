@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.duck import duck_under
-from ..engine.shape import zeros
-from ..engine.traced import Spec, TracedArray, as_operand
+from ..engine.kinds.duck import duck_under
+from ..engine.levels.traced import Spec, TracedArray, as_operand
+from ..engine.primitives.shape import zeros
 from ..errors import NotDifferentiableError
 
 __all__ = ["normal_index", "shape_at"]

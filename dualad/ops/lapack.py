@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import F64, copied, workspace
+from ..engine.arrays.memory import F64, copied, workspace
 from .linalg import clear_above
 
 __all__ = [

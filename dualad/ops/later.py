@@ -10,8 +10,8 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.rules import loading
-from ..engine.traced import FUNCTIONS, GENERAL
+from ..engine.levels.rules import loading
+from ..engine.levels.traced import FUNCTIONS, GENERAL
 
 __all__ = ["LATER", "load_all"]
 

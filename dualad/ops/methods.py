@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import holds_array, link, store
-from ..engine.items import install as install_items
-from ..engine.primitive import Opaque
-from ..engine.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray, missing_rule
+from ..engine.fast_paths.items import install as install_items
+from ..engine.levels.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray, missing_rule
+from ..engine.primitives.inplace import holds_array, link, store
+from ..engine.primitives.primitive import Opaque
 from ..errors import ArgumentError, RefusedAttributeError
 from .assignment import assign, resize
 from .indexing import index

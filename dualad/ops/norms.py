@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.duck import duck_under
-from ..engine.guard import quiet
-from ..engine.primitive import Composite
-from ..engine.traced import raw
+from ..engine.arrays.guard import quiet
+from ..engine.kinds.duck import duck_under
+from ..engine.levels.traced import raw
+from ..engine.primitives.primitive import Composite
 from .products import conj
 from .reduce import all_axes, finish, unreduced
 from .registry import function, kinks

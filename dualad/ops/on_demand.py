@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from ..engine.rules import loading
-from ..engine.traced import FOREIGN, REMEDIES, UFUNCS, lost
+from ..engine.levels.rules import loading
+from ..engine.levels.traced import FOREIGN, REMEDIES, UFUNCS, lost
 
 __all__ = ["load_special", "scipy_remedy"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray, as_operand
+from ..engine.levels.traced import TracedArray, as_operand
 from .structure import axis_of
 
 __all__ = ["as_array", "flat_if_none"]

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched_dual import BatchedDual
-from ..engine.codegen import mixed
-from ..engine.dual import Dual
-from ..engine.graph import GraphValue
-from ..engine.inplace import augmented
-from ..engine.recorded import Recorded
-from ..engine.traced import UFUNCS, Buffer, TracedArray
+from ..engine.fast_paths.codegen import mixed
+from ..engine.kinds.batched_dual import BatchedDual
+from ..engine.kinds.dual import Dual
+from ..engine.kinds.recorded import Recorded
+from ..engine.levels.traced import UFUNCS, Buffer, TracedArray
+from ..engine.primitives.inplace import augmented
+from ..engine.requires_grad.graph import GraphValue
 from .constants import plain
 from .methods import call, method
 from .predicates import truth  # noqa: F401  (the operators below need its rules)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
+from ..engine.levels.traced import TracedArray
 from ..errors import ArgumentError, NotDifferentiableError
 from .products import array_of
 from .registry import function

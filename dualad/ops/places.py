@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Opaque, Primitive
-from ..engine.shape import zeros
-from ..engine.traced import TracedArray, as_operand, raw, spec_of
+from ..engine.levels.traced import TracedArray, as_operand, raw, spec_of
+from ..engine.primitives.primitive import Opaque, Primitive
+from ..engine.primitives.shape import zeros
 from ..errors import LostDerivativeError
 from .constants import into
 from .operands import as_array, flat_if_none

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Opaque
-from ..engine.shape import zeros
-from ..engine.traced import Spec, TracedArray, as_operand, memory_of, raw, spec_of
+from ..engine.levels.traced import Spec, TracedArray, as_operand, memory_of, raw, spec_of
+from ..engine.primitives.primitive import Opaque
+from ..engine.primitives.shape import zeros
 from .constants import entrywise, into, plain
 from .registry import PREDICATE, function, ufunc, ufunc_method
 from .structure import axes_of

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.chain import Chain, Link
-from ..engine.codegen import mixed
-from ..engine.contractions import install, of_two
-from ..engine.cutting import add_products
-from ..engine.inplace import augmented, store
-from ..engine.memory import F64, LARGE, copied, large_product, workspace
-from ..engine.primitive import Composite, Linear, align
-from ..engine.traced import Spec, TracedArray, as_operand
+from ..engine.arrays.cutting import add_products
+from ..engine.arrays.memory import F64, LARGE, copied, large_product, workspace
+from ..engine.fast_paths.codegen import mixed
+from ..engine.fast_paths.contractions import install, of_two
+from ..engine.levels.traced import Spec, TracedArray, as_operand
+from ..engine.primitives.chain import Chain, Link
+from ..engine.primitives.inplace import augmented, store
+from ..engine.primitives.primitive import Composite, Linear, align
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import GENERAL, TracedArray, objects, stack_objects
+from ..engine.levels.traced import GENERAL, TracedArray, objects, stack_objects
 from .registry import function
 from .structure import axes_of, axis_of
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import store
-from ..engine.primitive import Opaque
-from ..engine.traced import TracedArray, as_operand, raw
+from ..engine.levels.traced import TracedArray, as_operand, raw
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Opaque
 from .operands import as_array
 from .registry import function, kinks
 from .statistics import weights_beside

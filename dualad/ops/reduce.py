@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.contractions import summed
-from ..engine.guard import quiet
-from ..engine.inplace import store
-from ..engine.primitive import Composite
-from ..engine.traced import raw
+from ..engine.arrays.guard import quiet
+from ..engine.fast_paths.contractions import summed
+from ..engine.levels.traced import raw
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Composite
 from .registry import function, kinks, ufunc_method
 from .structure import axes_of, reshape, sum_axes
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..engine.rules import Table
-from ..engine.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
+from ..engine.levels.rules import Table
+from ..engine.levels.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
 
 __all__ = [
     "CONSTANT",

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import store
-from ..engine.primitive import Composite, Linear
-from ..engine.traced import Spec
+from ..engine.levels.traced import Spec
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Composite, Linear
 from .reduce import in_range, prepared
 from .registry import function, kinks, ufunc_method
 from .structure import axis_of

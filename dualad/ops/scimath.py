@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import raw
+from ..engine.levels.traced import raw
 from .products import array_of
 from .registry import function
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.choices import chosen
-from ..engine.inplace import store
-from ..engine.primitive import Linear, align
-from ..engine.traced import Spec, TracedArray, as_operand, as_value, raw
+from ..engine.fast_paths.choices import chosen
+from ..engine.levels.traced import Spec, TracedArray, as_operand, as_value, raw
+from ..engine.primitives.inplace import store
+from ..engine.primitives.primitive import Linear, align
 from .constants import into
 from .elementwise import elementwise
 from .operands import as_array

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Opaque
+from ..engine.primitives.primitive import Opaque
 from .places import of_many_sizes
 from .products import array_of
 from .registry import function, kinks

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.guard import quiet
-from ..engine.memory import large_copy
+from ..engine.arrays.guard import quiet
+from ..engine.arrays.memory import large_copy
 from . import lapack
 from .lapack import LU
 from .linalg import above

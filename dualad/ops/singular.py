@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.direction import constant
-from ..engine.guard import quiet
-from ..engine.primitive import Composite, Opaque
+from ..engine.arrays.guard import quiet
+from ..engine.kinds.direction import constant
+from ..engine.primitives.primitive import Composite, Opaque
 from .complexes import real
 from .eigen import adapted, direction_at_ties, np_eigh, turned
 from .gaps import inverse_gaps, ties

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.chain import Chain, Link
-from ..engine.primitive import Composite, Linear, align
-from ..engine.traced import Spec, raw
+from ..engine.levels.traced import Spec, raw
+from ..engine.primitives.chain import Chain, Link
+from ..engine.primitives.primitive import Composite, Linear, align
 from ..errors import SingularPointError
 from .linalg import adjoint, square
 from .products import array_of, matmul

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Opaque
-from ..engine.traced import TracedArray, memory_of
+from ..engine.levels.traced import TracedArray, memory_of
+from ..engine.primitives.primitive import Opaque
 from .getitem import getitem
 from .indexing import index
 from .operands import flat_if_none

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.memory import workspace, zeros
-from ..engine.primitive import Linear, align
-from ..engine.shape import zeros_like
-from ..engine.traced import Spec
+from ..engine.arrays.memory import workspace, zeros
+from ..engine.levels.traced import Spec
+from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.shape import zeros_like
 from . import lapack
 from .gaps import (
     LEAST,

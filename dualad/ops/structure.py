@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import Linear
-from ..engine.shape import BOUND, FEW, sum_to
-from ..engine.sums import is_total, quick_sum, total
-from ..engine.traced import Spec
+from ..engine.arrays.sums import is_total, quick_sum, total
+from ..engine.levels.traced import Spec
+from ..engine.primitives.primitive import Linear
+from ..engine.primitives.shape import BOUND, FEW, sum_to
 
 __all__ = ["broadcast", "cast", "reshape", "sum_axes", "transpose"]
 

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from ..engine.memory import F64, copied, workspace, zeros
+from ..engine.arrays.memory import F64, copied, workspace, zeros
 from . import lapack
 from .linalg import above, clear_above
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import not_a_buffer, store
-from ..engine.primitive import Opaque
-from ..engine.traced import GENERAL, TracedArray, as_operand, name_of, plain_rule
+from ..engine.levels.traced import GENERAL, TracedArray, as_operand, name_of, plain_rule
+from ..engine.primitives.inplace import not_a_buffer, store
+from ..engine.primitives.primitive import Opaque
 from .constants import plain
 from .products import array_of
 from .reduce import all_axes, finish, given, prepared

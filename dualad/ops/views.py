@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.inplace import layout, link
-from ..engine.traced import Spec, TracedArray, memory_of
+from ..engine.levels.traced import Spec, TracedArray, memory_of
+from ..engine.primitives.inplace import layout, link
 from .getitem import getitem
 from .registry import function
 from .structure import axes_of, axis_of, broadcast, inverse, reshape, transpose

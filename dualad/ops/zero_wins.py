@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engine.guard import either_zero_wins_raw, zero_wins_raw
-from ..engine.primitive import Linear, align
-from ..engine.shape import BOUND
+from ..engine.arrays.guard import either_zero_wins_raw, zero_wins_raw
+from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.shape import BOUND
 
 __all__ = ["either_zero_wins", "zero_wins"]
 

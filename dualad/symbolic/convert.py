@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.tree import flatten
+from ..engine.levels.tree import flatten
 from ..errors import ArgumentError
 from .extra import symbolic_extra
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dual import Dual
-from ..engine.graph import GraphValue
-from ..engine.linear import LinearVariable
-from ..engine.storage import overlap
-from ..engine.traced import TracedArray, buffer, raw
-from ..engine.visible import is_functional
+from ..engine.arrays.storage import overlap
+from ..engine.kinds.dual import Dual
+from ..engine.levels.traced import TracedArray, buffer, raw
+from ..engine.programs.linear import LinearVariable
+from ..engine.requires_grad.graph import GraphValue
+from ..engine.requires_grad.visible import is_functional
 from ..errors import LostDerivativeError, ShapeError
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all
 from .history import History

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray
+from ..engine.levels.traced import TracedArray
 from ..errors import ArgumentError, NotDifferentiableError
 from .core import Tensor
 from .draws import generator, manual_seed

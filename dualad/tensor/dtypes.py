@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.traced import TracedArray, raw
-from ..engine.visible import is_functional
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.requires_grad.visible import is_functional
 from .face import State, unwrap, wrap
 from .layout import layout
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..engine.batched_dual import general
-from ..engine.dual import Dual
-from ..engine.graph import GraphValue, rebased
-from ..engine.level import newest_rank
-from ..engine.postponed import stop
-from ..engine.traced import Buffer, TracedArray, raw
-from ..engine.visible import DUAL_LEVEL, is_functional, visible
+from ..engine.kinds.batched_dual import general
+from ..engine.kinds.dual import Dual
+from ..engine.levels.level import newest_rank
+from ..engine.levels.traced import Buffer, TracedArray, raw
+from ..engine.put_off.postponed import stop
+from ..engine.requires_grad.graph import GraphValue, rebased
+from ..engine.requires_grad.visible import DUAL_LEVEL, is_functional, visible
 from ..errors import DualADError, LostDerivativeError, ShapeError
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched_dual import general
-from ..engine.dual import Dual, make_dual
-from ..engine.grad_mode import is_grad_enabled
-from ..engine.graph import Node, graph_value
-from ..engine.recorded import Recorded
-from ..engine.traced import Spec, TracedArray, raw
-from ..engine.visible import is_functional
+from ..engine.kinds.batched_dual import general
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.kinds.recorded import Recorded
+from ..engine.levels.traced import Spec, TracedArray, raw
+from ..engine.requires_grad.grad_mode import is_grad_enabled
+from ..engine.requires_grad.graph import Node, graph_value
+from ..engine.requires_grad.visible import is_functional
 from ..errors import ArgumentError, LevelError, NotDifferentiableError, ShapeError
 from ..transforms.custom import stop_gradient
 from .face import State, unwrap, wrap

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.graph import Node
+from ..engine.requires_grad.graph import Node
 from ..errors import ArgumentError, ShapeError
 from .face import State, unwrap, wrap
 

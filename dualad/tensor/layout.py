@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.storage import overlap
-from ..engine.traced import memory_of
+from ..engine.arrays.storage import overlap
+from ..engine.levels.traced import memory_of
 from .face import State
 
 __all__ = ["keep_strides", "layout", "share_strides", "stays_a_view"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.graph import GRAPH, GraphValue
-from ..engine.traced import UFUNCS, TracedArray
+from ..engine.levels.traced import UFUNCS, TracedArray
+from ..engine.requires_grad.graph import GRAPH, GraphValue
 from .face import State, as_shape_error, operand, unwrap, wrap
 from .promotion import floating, promoted
 from .writing import as_it_was, in_place

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dual import Dual, make_dual
-from ..engine.grad_mode import is_grad_enabled, no_grad
-from ..engine.graph import GraphValue, rebased
-from ..engine.level import Level
-from ..engine.recorded import Recorded
-from ..engine.storage import version
-from ..engine.traced import TracedArray, raw
-from ..engine.visible import is_functional, levels_of, unrecorded
+from ..engine.arrays.storage import version
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.kinds.recorded import Recorded
+from ..engine.levels.level import Level
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.requires_grad.grad_mode import is_grad_enabled, no_grad
+from ..engine.requires_grad.graph import GraphValue, rebased
+from ..engine.requires_grad.visible import is_functional, levels_of, unrecorded
 from ..errors import LevelError
 from ..ops.structure import reshape
 from .face import operand, unwrap

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.grad_mode import is_grad_enabled
-from ..engine.storage import bump, overlap
-from ..engine.traced import buffer, raw
-from ..engine.visible import is_functional
+from ..engine.arrays.storage import bump, overlap
+from ..engine.levels.traced import buffer, raw
+from ..engine.requires_grad.grad_mode import is_grad_enabled
+from ..engine.requires_grad.visible import is_functional
 from ..errors import NotDifferentiableError, ShapeError
 from ..ops.indexing import replaced
 from .face import State, shape_checked, unwrap, wrap

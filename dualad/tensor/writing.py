@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.grad_mode import is_grad_enabled
-from ..engine.graph import rebased
-from ..engine.storage import bump, copy_into, partly_overlap, version
-from ..engine.traced import Buffer, TracedArray, buffer, raw
-from ..engine.visible import is_functional, levels_of, rejoined
+from ..engine.arrays.storage import bump, copy_into, partly_overlap, version
+from ..engine.levels.traced import Buffer, TracedArray, buffer, raw
+from ..engine.requires_grad.grad_mode import is_grad_enabled
+from ..engine.requires_grad.graph import rebased
+from ..engine.requires_grad.visible import is_functional, levels_of, rejoined
 from ..errors import LevelError, ShapeError
 from ..ops.getitem import index_set
 from ..ops.indexing import replaced

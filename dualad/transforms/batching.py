@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import Batched, batched, unbatch
-from ..engine.level import Level
-from ..engine.traced import TracedArray, as_value
-from ..engine.tree import Tree, flatten
+from ..engine.kinds.batched import Batched, batched, unbatch
+from ..engine.levels.level import Level
+from ..engine.levels.traced import TracedArray, as_value
+from ..engine.levels.tree import Tree, flatten
 from ..errors import ArgumentError, ShapeError, StructureError
 from .boundary import face_of, outputs_of, rebuild, restore
 from .plain import plain_length

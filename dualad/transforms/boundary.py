@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import Batched
-from ..engine.batched_dual import BatchedDual
-from ..engine.dual import Dual
-from ..engine.duck import Duck, duck_under
-from ..engine.late import settle
-from ..engine.recorded import Recorded
-from ..engine.shape import fit
-from ..engine.storage import owner
-from ..engine.traced import Buffer, TracedArray, as_value, frozen
-from ..engine.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
+from ..engine.arrays.storage import owner
+from ..engine.kinds.batched import Batched
+from ..engine.kinds.batched_dual import BatchedDual
+from ..engine.kinds.dual import Dual
+from ..engine.kinds.duck import Duck, duck_under
+from ..engine.kinds.recorded import Recorded
+from ..engine.levels.traced import Buffer, TracedArray, as_value, frozen
+from ..engine.levels.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
+from ..engine.primitives.shape import fit
+from ..engine.put_off.late import settle
 from ..errors import NotDifferentiableError, ShapeError
 
 __all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "separated", "tangents_for"]

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import batched, unbatch
-from ..engine.batched_dual import general, packed
-from ..engine.dual import Dual, make_dual
-from ..engine.duck import Duck, duck_under
-from ..engine.late import settle
-from ..engine.level import Level
-from ..engine.postponed import Postponed
-from ..engine.traced import settled
-from ..engine.tree import flatten
+from ..engine.kinds.batched import batched, unbatch
+from ..engine.kinds.batched_dual import general, packed
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.kinds.duck import Duck, duck_under
+from ..engine.levels.level import Level
+from ..engine.levels.traced import settled
+from ..engine.levels.tree import flatten
+from ..engine.put_off.late import settle
+from ..engine.put_off.postponed import Postponed
 from ..errors import ArgumentError
 from .boundary import inputs_of, outputs_of, own, rebuild, restore, separated, tangents_for
 from .plain import plain_duals, value_and_tangent

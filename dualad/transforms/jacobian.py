@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import batched, unbatch
-from ..engine.batched_dual import BatchedDual
-from ..engine.level import Level
-from ..engine.tape import push_tape, sweep
+from ..engine.kinds.batched import batched, unbatch
+from ..engine.kinds.batched_dual import BatchedDual
+from ..engine.levels.level import Level
+from ..engine.programs.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore

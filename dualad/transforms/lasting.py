@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.graph import rebased
-from ..engine.linear import pull_composite
-from ..engine.tape import kept, pull_custom
-from ..engine.traced import raw
-from ..engine.visible import is_functional
+from ..engine.levels.traced import raw
+from ..engine.programs.linear import pull_composite
+from ..engine.programs.tape import kept, pull_custom
+from ..engine.requires_grad.graph import rebased
+from ..engine.requires_grad.visible import is_functional
 from ..errors import ArgumentError
 
 __all__ = ["Deferred", "apart"]

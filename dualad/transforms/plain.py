@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.batched import Batched, batched
-from ..engine.batched_dual import BatchedDual, make_batched_dual
-from ..engine.dual import Dual, make_dual
-from ..engine.level import Level
-from ..engine.recorded import Recorded
-from ..engine.traced import frozen, raw
-from ..engine.tree import Tree, flatten
+from ..engine.kinds.batched import Batched, batched
+from ..engine.kinds.batched_dual import BatchedDual, make_batched_dual
+from ..engine.kinds.dual import Dual, make_dual
+from ..engine.kinds.recorded import Recorded
+from ..engine.levels.level import Level
+from ..engine.levels.traced import frozen, raw
+from ..engine.levels.tree import Tree, flatten
 
 __all__ = [
     "PlainLeaves",

@@ -9,17 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilable import Compilable
-from ..engine.duck import duck_under
-from ..engine.grad_mode import recording
-from ..engine.late import Late
-from ..engine.level import Level
-from ..engine.linear import LinearProgram, output, program_of_tape, pull_composite, variable
-from ..engine.recorded import Recorded, recorded, value_of
-from ..engine.shape import fit
-from ..engine.tape import pull_custom, push_tape, sweep
-from ..engine.traced import Spec, spec_of
-from ..engine.tree import LEAF_TREE, flatten, flatten_like
+from ..engine.kinds.duck import duck_under
+from ..engine.kinds.recorded import Recorded, recorded, value_of
+from ..engine.levels.level import Level
+from ..engine.levels.traced import Spec, spec_of
+from ..engine.levels.tree import LEAF_TREE, flatten, flatten_like
+from ..engine.primitives.shape import fit
+from ..engine.programs.compilable import Compilable
+from ..engine.programs.linear import (
+    LinearProgram,
+    output,
+    program_of_tape,
+    pull_composite,
+    variable,
+)
+from ..engine.programs.tape import pull_custom, push_tape, sweep
+from ..engine.put_off.late import Late
+from ..engine.requires_grad.grad_mode import recording
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .boundary import (
     Input,

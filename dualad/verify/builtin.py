@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from ..engine.primitive import PRIMITIVES, Composite, Elementwise, Linear
+from ..engine.primitives.primitive import PRIMITIVES, Composite, Elementwise, Linear
 from ..errors import ArgumentError, DualADError, MissingRuleError
 from ..ops.later import load_all
 from ..symbolic.errors import NotSymbolicError, SymbolicBranchError

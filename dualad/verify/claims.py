@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..engine.tree import Tree, flatten
+from ..engine.levels.tree import Tree, flatten
 from ..errors import ArgumentError, ShapeError
 from ..symbolic.calculus import derivative
 from ..symbolic.entries import is_complex, number, real_and_imaginary

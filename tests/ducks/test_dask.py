@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.primitive import PRIMITIVES
+from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.errors import (
     LostDerivativeError,
     MissingRuleError,
@@ -29,7 +29,7 @@ special = pytest.importorskip("scipy.special")
 
 import dualad.ops.special  # noqa: E402  (its functions are loaded when one is met)
 from dualad.ducks.dask import OPERATIONS, operations  # noqa: E402
-from dualad.engine.duck import LIBRARIES, is_entrywise  # noqa: E402
+from dualad.engine.kinds.duck import LIBRARIES, is_entrywise  # noqa: E402
 
 SPECIAL = ("expit", "erf", "ndtr", "gammaln", "psi", "xlogy", "i0")
 

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from dualad.engine import joint
+from dualad.engine.put_off import joint
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from agreement import like, same
 
 import dualad
-from dualad.engine.traced import Buffer, TracedArray
+from dualad.engine.levels.traced import Buffer, TracedArray
 
 X = np.array([[-1.3, 0.2, 2.7], [0.0, -0.0, 5.5]])
 Y = np.array([[-1.3, 1.2, 2.0], [0.0, 3.0, -5.5]])

@@ -15,7 +15,7 @@ import sympy
 from sympy import Piecewise, Rational, log, pi, sqrt
 
 import dualad
-from dualad.engine.primitive import PRIMITIVES
+from dualad.engine.primitives.primitive import PRIMITIVES
 
 EPS = np.finfo(float).eps
 x, y, z = sympy.symbols("x y z", real=True)

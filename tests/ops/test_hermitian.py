@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualad.engine.memory import POOL
+from dualad.engine.arrays.memory import POOL
 from dualad.ops import lapack
 from dualad.ops.hermitian import folded, folded_product, halved, hermitian, hermitian_product
 

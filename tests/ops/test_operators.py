@@ -7,8 +7,8 @@ import pytest
 from agreement import agrees, like, same
 
 import dualad
-from dualad.engine.dual import Dual
-from dualad.engine.recorded import Recorded
+from dualad.engine.kinds.dual import Dual
+from dualad.engine.kinds.recorded import Recorded
 
 X = np.array([[3.0, 1.0, 2.5, -4.0], [0.5, -2.0, 6.0, 9.0], [7.0, 8.0, -1.0, 0.25]])
 

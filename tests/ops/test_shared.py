@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.memory import POOL
+from dualad.engine.arrays.memory import POOL
 from dualad.ops import lapack, shared
 from dualad.ops.products import gram
 from dualad.ops.triangular import inverse_by_factors

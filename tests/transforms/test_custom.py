@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.primitive import PRIMITIVES
-from dualad.engine.traced import UFUNCS
+from dualad.engine.levels.traced import UFUNCS
+from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.errors import ArgumentError, LinearityError, LostDerivativeError, MissingRuleError
 
 

@@ -5,7 +5,7 @@ import pytest
 from agreement import same
 
 import dualad
-from dualad.engine.traced import TracedArray
+from dualad.engine.levels.traced import TracedArray
 
 X, T = np.array([2.0, 3.0]), np.array([1.0, -1.0])
 

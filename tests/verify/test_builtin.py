@@ -9,7 +9,7 @@ from markdown import tables
 from mutants import mutants
 
 import dualad
-from dualad.engine.primitive import Composite, Elementwise, Linear
+from dualad.engine.primitives.primitive import Composite, Elementwise, Linear
 from dualad.verify import prove_all
 from dualad.verify.builtin import prove_rule, rules
 from dualad.verify.linear import linear_entries, of_shapes

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.backprop import sweep_graph
-from ...engine.grad_mode import no_grad
+from ...engine.requires_grad.backprop import sweep_graph
+from ...engine.requires_grad.grad_mode import no_grad
 from .differences import Differences
 from .subject import Subject, Variable
 

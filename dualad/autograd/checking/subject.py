@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.graph import GraphValue, Node
-from ...engine.traced import TracedArray, raw
+from ...engine.levels.traced import TracedArray, raw
+from ...engine.requires_grad.graph import GraphValue, Node
 from ...errors import ArgumentError
 from ...tensor import Tensor, as_tensor, unwrap, wrap
 from ..forward_ad import dual_level, make_dual, unpack_dual

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine.primitive import Opaque
-from ...engine.staged import Guard, Operation, Variable
+from ...engine.primitives.primitive import Opaque
+from ...engine.staging.staged import Guard, Operation, Variable
 from ..mathematics import divisions
 from .emitter import Emitter
 from .entry import F64, Refused

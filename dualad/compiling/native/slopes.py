@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.primitive import PRIMITIVES
-from ...engine.staged import Guard, Operation, Variable
+from ...engine.primitives.primitive import PRIMITIVES
+from ...engine.staging.staged import Guard, Operation, Variable
 from ..loop import Loop
 from ..mathematics.arithmetic import Real, copysign, fma, polynomial, select
 from ..mathematics.exponentials import exp

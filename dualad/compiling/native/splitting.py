@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.primitive import PRIMITIVES
-from ...engine.staged import Guard, Operation, Variable
-from ...engine.tree import LEAF_TREE
+from ...engine.levels.tree import LEAF_TREE
+from ...engine.primitives.primitive import PRIMITIVES
+from ...engine.staging.staged import Guard, Operation, Variable
 from ..loop import Loop
 from ..numpy_source import SHOWN, Failed, NumpySource
 from ..program import Handed, Output, Program, variables_of

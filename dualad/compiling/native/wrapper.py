@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.memory import POOL
-from ...engine.staged import Variable
+from ...engine.arrays.memory import POOL
+from ...engine.staging.staged import Variable
 from ..program import Output, Program
 from . import python
 from .calling import INT32, Caller

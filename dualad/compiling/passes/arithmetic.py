@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.primitive import PRIMITIVES
-from ...engine.staged import Operation, Variable
+from ...engine.primitives.primitive import PRIMITIVES
+from ...engine.staging.staged import Operation, Variable
 from .constants import is_elementwise
 from .rewriting import Known, Made, Rules
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.primitive import PRIMITIVES
-from ...engine.staged import Operation, Variable
+from ...engine.primitives.primitive import PRIMITIVES
+from ...engine.staging.staged import Operation, Variable
 from .rewriting import Made, Rules
 
 __all__ = ["FORMULAS"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...engine.staged import Guard, Operation, Variable
-from ...engine.tree import LEAF_TREE
+from ...engine.levels.tree import LEAF_TREE
+from ...engine.staging.staged import Guard, Operation, Variable
 from ..loop import Loop
 from ..program import Output, Program, variables_of
 from .arithmetic import ARITHMETIC

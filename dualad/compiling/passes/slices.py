@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.primitive import Opaque
-from ...engine.staged import Operation, Variable
+from ...engine.primitives.primitive import Opaque
+from ...engine.staging.staged import Operation, Variable
 from ..program import Program, is_basic
 from .arithmetic import applied
 from .rewriting import Made, Rules, rewritten

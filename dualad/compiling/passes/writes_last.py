@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.primitive import Opaque
-from ...engine.staged import Guard, Operation, Variable
+from ...engine.primitives.primitive import Opaque
+from ...engine.staging.staged import Guard, Operation, Variable
 from ..loop import Loop
 from ..program import Program
 

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.stats as st
 from scipy import special
 
-from ...engine.direction import constant
-from ...engine.traced import raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import raw
 from ..dropin import operand
 from .objects import DropIn, FrozenDistribution
 

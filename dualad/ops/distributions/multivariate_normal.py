@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.stats as st
 
-from ...engine.direction import constant
-from ...engine.traced import raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import raw
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import operand
 from ..linalg import diagonal_of

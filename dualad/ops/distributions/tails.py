@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...engine.traced import raw
+from ...engine.levels.traced import raw
 
 __all__ = ["log_beta_tail", "log_gamma_tail", "log_poisson_tail", "log_probability"]
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...engine.direction import constant
-from ...engine.guard import quiet
+from ...engine.arrays.guard import quiet
+from ...engine.kinds.direction import constant
 from ..dropin import ROOT, is_tracked, operand, refusing, unboxed
 
 __all__ = ["Continuous", "Discrete", "Frozen", "passed"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.traced import raw
+from ...engine.levels.traced import raw
 from ..dropin import drop_in, operand
 from ..products import conj
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.primitive import Composite, Linear
-from ...engine.traced import Spec, raw
+from ...engine.levels.traced import Spec, raw
+from ...engine.primitives.primitive import Composite, Linear
 from ..dropin import drop_in, matrix, operand
 from ..linalg import adjoint
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Composite, Linear
-from ...engine.traced import Spec, TracedArray, raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import Spec, TracedArray, raw
+from ...engine.primitives.primitive import Composite, Linear
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
 from ..dropin import drop_in, is_tracked, matrix, operand

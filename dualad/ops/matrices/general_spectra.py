@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Opaque
+from ...engine.kinds.direction import constant
+from ...engine.primitives.primitive import Opaque
 from ...errors import NotDifferentiableError
 from ..dropin import drop_in, matrix
 from ..eigen import smooth_eig

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Opaque
-from ...engine.traced import raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import raw
+from ...engine.primitives.primitive import Opaque
 from ..dropin import drop_in, matrix, operand
 from ..eigen import _eigh_given, adapted, direction_at_ties
 from ..gaps import ties

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Composite, Opaque
-from ...engine.traced import raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import raw
+from ...engine.primitives.primitive import Composite, Opaque
 from ...errors import SingularPointError
 from ..dropin import drop_in, matrix, operand
 from ..indexing import index

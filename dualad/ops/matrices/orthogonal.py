@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Composite, Opaque
-from ...engine.traced import raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import raw
+from ...engine.primitives.primitive import Composite, Opaque
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, operand
 from ..factorizations import qr_rule

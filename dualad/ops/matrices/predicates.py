@@ -6,8 +6,8 @@ from typing import Any
 
 import scipy.linalg as sp
 
-from ...engine.batched import Batched
-from ...engine.traced import TracedArray
+from ...engine.kinds.batched import Batched
+from ...engine.levels.traced import TracedArray
 from ...errors import LostDerivativeError
 from ..dropin import drop_in
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Opaque
-from ...engine.traced import raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import raw
+from ...engine.primitives.primitive import Opaque
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, matrix
 from ..eigen import smooth_eig

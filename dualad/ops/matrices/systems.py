@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Composite, Linear
-from ...engine.traced import Spec, raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import Spec, raw
+from ...engine.primitives.primitive import Composite, Linear
 from ..complexes import real
 from ..dropin import drop_in, matrix, operand
 from ..least_squares import least_squares, pinv_rule

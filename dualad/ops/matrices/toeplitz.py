@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.direction import constant
-from ...engine.primitive import Linear
-from ...engine.traced import Spec, raw
+from ...engine.kinds.direction import constant
+from ...engine.levels.traced import Spec, raw
+from ...engine.primitives.primitive import Linear
 from ..complexes import real
 from ..dropin import drop_in, operand
 from ..products import conj

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...engine.missing import missing_rule
+from ...engine.levels.missing import missing_rule
 from ...errors import NotDifferentiableError
 from .arithmetic import add
 from .entries import TracedSparse, concerns, is_sparse, lifted, scipy_class, traced, unboxed_entry

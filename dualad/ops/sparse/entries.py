@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...engine.memory import originals
-from ...engine.traced import TracedArray, as_operand
+from ...engine.arrays.memory import originals
+from ...engine.levels.traced import TracedArray, as_operand
 from ...errors import LostDerivativeError, NotDifferentiableError
 from ..dropin import is_tracked
 from .products import collected, rows_of

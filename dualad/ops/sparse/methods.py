@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.missing import missing_rule
+from ...engine.levels.missing import missing_rule
 from ...errors import LostDerivativeError
 from .arithmetic import (
     add,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.primitive import Linear, Primitive
-from ...engine.traced import Spec
+from ...engine.levels.traced import Spec
+from ...engine.primitives.primitive import Linear, Primitive
 from ...errors import SingularPointError
 from ..products import conj
 from ..structure import reshape, transpose

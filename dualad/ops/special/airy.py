@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import airye
 
-from ...engine.guard import quiet
-from ...engine.primitive import Composite, align
+from ...engine.arrays.guard import quiet
+from ...engine.primitives.primitive import Composite, align
 from .table import several, state
 
 __all__: list[str] = []

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ive, jve, kve, yve
 
-from ...engine.guard import quiet
-from ...engine.primitive import Composite, align
+from ...engine.arrays.guard import quiet
+from ...engine.primitives.primitive import Composite, align
 from .bessel_order import order_slope
 from .table import Refused, formula, refuse_where, special, whole_number
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from ...engine.guard import quiet
-from ...engine.primitive import Composite, Opaque
+from ...engine.arrays.guard import quiet
+from ...engine.primitives.primitive import Composite, Opaque
 from ..structure import axes_of
 from .functions import drop_in
 from .table import fixed

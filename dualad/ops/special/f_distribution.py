@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.slope import slope_in
+from ...engine.kinds.slope import slope_in
 from .bell import bell
 from .exponential_integrals import log1p_less
 from .gamma import polygamma, psi_difference, psi_differences

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs as private
 
-from ...engine.traced import raw
+from ...engine.levels.traced import raw
 from ...errors import ArgumentError
 from .. import dropin
 from ..dropin import is_tracked

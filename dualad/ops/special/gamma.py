@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import _ufuncs as private, gamma, psi, rgamma
 
-from ...engine.guard import quiet
+from ...engine.arrays.guard import quiet
 from .table import constant, formula, kernel, special
 
 __all__ = ["complex_polygamma", "polygamma", "psi_difference", "rgamma_slope"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gamma, rgamma
 
-from ...engine.slope import slope_in
-from ...engine.traced import raw
+from ...engine.kinds.slope import slope_in
+from ...engine.levels.traced import raw
 from .table import Refused, fixed, special
 
 __all__ = ["gauss", "kummer", "limit"]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, gammaln, ndtr, xlogy
 
-from ...engine.slope import slope_in
-from ...engine.traced import raw
+from ...engine.kinds.slope import slope_in
+from ...engine.levels.traced import raw
 from .incomplete_beta import beta_density, betainc_in_shapes
 from .incomplete_gamma import gamma_density, gammainc_in_shape
 from .table import formula, refuse_argument, special

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import binom, gamma, rgamma
 
-from ...engine.slope import slope_in
+from ...engine.kinds.slope import slope_in
 from .exponential_integrals import sinhc
 from .hypergeometric import gauss, kummer
 from .table import formula, special, whole_number

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import loggamma, rgamma
 
-from ...engine.slope import slope_in
+from ...engine.kinds.slope import slope_in
 from .hypergeometric import kummer
 from .table import formula, refuse_where, several
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import i0, j0, rgamma
 
-from ...engine.slope import slope_in
+from ...engine.kinds.slope import slope_in
 from .table import formula, refuse_where, several, special
 
 __all__: list[str] = []

@@ -14,10 +14,17 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs as private
 
-from ...engine.guard import has_nan, quiet
-from ...engine.primitive import Composite, Elementwise, Opaque, Partial, Primitive, align
-from ...engine.shape import zero_wins
-from ...engine.traced import UFUNCS, raw
+from ...engine.arrays.guard import has_nan, quiet
+from ...engine.levels.traced import UFUNCS, raw
+from ...engine.primitives.primitive import (
+    Composite,
+    Elementwise,
+    Opaque,
+    Partial,
+    Primitive,
+    align,
+)
+from ...engine.primitives.shape import zero_wins
 from ...errors import MissingRuleError
 
 __all__ = [

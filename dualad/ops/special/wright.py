@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import rgamma
 
-from ...engine.slope import slope_in
+from ...engine.kinds.slope import slope_in
 from .table import formula, refuse_where, special
 
 __all__: list[str] = []

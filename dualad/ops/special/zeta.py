@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gamma
 
-from ...engine.slope import slope_in
+from ...engine.kinds.slope import slope_in
 from .gamma import BERNOULLI
 from .table import Refused, special
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.batched import batched, unbatch
-from ...engine.batched_dual import BatchedDual, general, make_batched_dual, packed
-from ...engine.dual import Dual, make_dual
-from ...engine.level import Level
-from ...engine.traced import settled
+from ...engine.kinds.batched import batched, unbatch
+from ...engine.kinds.batched_dual import BatchedDual, general, make_batched_dual, packed
+from ...engine.kinds.dual import Dual, make_dual
+from ...engine.levels.level import Level
+from ...engine.levels.traced import settled
 
 __all__ = ["derivative", "gathered", "pushed"]
 

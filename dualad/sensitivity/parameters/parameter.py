@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.traced import TracedArray
+from ...engine.levels.traced import TracedArray
 from ..errors import ParameterError
 
 __all__ = ["Parameter", "checked", "real_number"]

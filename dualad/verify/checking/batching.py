@@ -136,7 +136,7 @@ def _reverse(job: Job, points: list[np.ndarray]) -> None:
 
 
 def _given(job: Job, points: list[np.ndarray], given: Any) -> None:
-    from ...engine.tree import flatten
+    from ...engine.levels.tree import flatten
 
     subject = job.subject
 

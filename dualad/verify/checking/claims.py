@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tree import Tree, flatten, flatten_like
+from ...engine.levels.tree import Tree, flatten, flatten_like
 from ...errors import DualADError, ShapeError
 from ...transforms.forward import jvp
 from ...transforms.reverse import vjp

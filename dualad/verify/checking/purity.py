@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd.function import Function
-from ...engine.tree import flatten
+from ...engine.levels.tree import flatten
 from ...transforms.forward import jvp
 from ...transforms.reverse import vjp
 from ..verdicts import CANNOT_TELL, RIGHT, WRONG, Block

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tree import flatten
+from ...engine.levels.tree import flatten
 
 __all__ = ["Leaf", "Space", "paths", "plain"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...autograd.custom_vjp import custom_vjp
 from ...autograd.function import Function
-from ...engine.tree import Tree, flatten, flatten_like
+from ...engine.levels.tree import Tree, flatten, flatten_like
 from ...errors import ArgumentError
 from ...transforms.custom import custom_jvp
 from .space import Leaf, Space, leaf_of, leaves_of, paths, plain

@@ -7,7 +7,7 @@ from native_programs import is_whole, native
 from dualad.compiling.native.elementwise import SAME
 from dualad.compiling.native.integers import TABLE as INTEGERS
 from dualad.compiling.native.reals import TABLE as REALS
-from dualad.engine.primitive import PRIMITIVES
+from dualad.engine.primitives.primitive import PRIMITIVES
 
 TINY, HUGE = np.finfo(float).tiny, np.finfo(float).max
 SPECIAL = np.array(

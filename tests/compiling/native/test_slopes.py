@@ -6,7 +6,7 @@ from native_programs import native, program_of
 
 import dualad
 from dualad.compiling.native.slopes import with_slopes
-from dualad.engine.primitive import PRIMITIVES
+from dualad.engine.primitives.primitive import PRIMITIVES
 
 
 def points():

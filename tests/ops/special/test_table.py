@@ -12,7 +12,7 @@ import scipy.special as sp
 
 import dualad
 import dualad.ops.special
-from dualad.engine.primitive import Composite, Elementwise, Opaque
+from dualad.engine.primitives.primitive import Composite, Elementwise, Opaque
 from dualad.errors import MissingRuleError
 from dualad.ops.special.table import SPECIAL
 

@@ -1,0 +1,190 @@
+"""Sweeps over large arrays: a run of elementwise operations is transposed block by block.
+
+Where neighbouring entries of a tape are elementwise, of one large shape, their cotangents need
+never be whole arrays: a block of each passes all of these entries while it is in the cache. Only
+what leaves the run is written to memory, over the cotangents that the run has read where nobody
+else holds them. The shares are those of the entries' own pulls. Where these read what was put off
+(see `late_records`), a block of that is computed first, from the operands on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arrays.guard import has_nan
+from ..arrays.memory import F64, LARGE
+from ..arrays.spent import SPENT, is_spent
+from ..primitives.blocks import share_rule
+from ..programs.tape import pull_linear
+from ..put_off.joint import Node, in_order
+from .record_state import RecordState
+from .runs import Run, RunWithValues, Step, is_plain
+
+__all__ = ["known_rules", "sweep_large"]
+
+NUMBERS = (float, int, np.float64)
+#: How many entries a run has at most of which values are computed: they are all in the cache.
+LONGEST = 64
+#: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
+_rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
+
+
+def sweep_large(
+    tape: list,
+    inputs: int,
+    g: list[Any],
+    last: int,
+    own: set[int],
+    late: RecordState | None = None,
+) -> dict[int, np.ndarray]:
+    """Pull the entries of a tape from `last` down, runs of large elementwise ones as one.
+
+    late: what was put off. Gives the cotangents of inputs, by their numbers, of which it is known
+    that they hold no NaN that another sweep could avoid, unless others are found in their places.
+    """
+    known: dict[int, np.ndarray] = {}
+    k = last
+    while k >= inputs:
+        ct = g[k]
+        if ct is None:
+            k -= 1
+            continue
+        entry = tape[k]
+        pull = entry[0]
+        if pull is pull_linear and type(ct) is np.ndarray:
+            new = larger_shares(ct, entry, inputs, g)
+            has_none = new and not has_nan(ct)
+            g[k] = None
+            pull(ct, entry, g, own)
+            if has_none:
+                known.update([(i, g[i]) for i in new])
+        elif type(ct) is np.ndarray and ct.size >= LARGE and hasattr(pull, "shares"):
+            del ct  # what nobody else holds is written over
+            first = pull_run(tape, inputs, g, k, late)
+            if first is None:
+                pull_one(entry if late is None else late.settled(entry), g, k, own)
+            else:
+                k = first
+        else:
+            g[k] = None
+            pull(ct, entry if late is None else late.settled(entry), g, own)
+        k -= 1
+    return known
+
+
+def pull_one(entry: tuple, g: list[Any], k: int, own: set[int]) -> None:
+    """Pull a large elementwise entry, over its own cotangent where that is spent."""
+    if is_spent(g, k):
+        own.add(SPENT)
+    ct, g[k] = g[k], None
+    entry[0](ct, entry, g, own)
+    own.discard(SPENT)
+
+
+def larger_shares(ct: np.ndarray, entry: tuple, inputs: int, g: list[Any]) -> list[int]:
+    """The inputs whose cotangents begin as shares of a linear operation larger than its own.
+
+    What a sweep does that avoids a NaN is no other for linear operations: the look for one may as
+    well be at what they are given.
+    """
+    like, least = entry[6], max(LARGE, 2 * ct.size)
+    return [
+        i
+        for n, i in enumerate(entry[1])
+        if i is not None and i < inputs and g[i] is None and math.prod(like[n].shape) >= least
+    ]
+
+
+def pull_run(
+    tape: list, inputs: int, g: list[Any], last: int, late: RecordState | None
+) -> int | None:
+    """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
+    below = last - 1
+    if late is not None:
+        pass  # one entry may be a run
+    elif below < inputs:
+        return None
+    elif not hasattr(tape[below][0], "shares"):
+        parents = tape[last][1 : 1 + len(tape[last][0].shares.terms)]
+        if g[below] is not None or below in parents:
+            return None
+    shape = g[last].shape
+    steps: list[Step] = []
+    reached, rows, k = {last}, 1, last
+    while k >= inputs and (late is None or len(steps) < LONGEST):
+        if k in reached or g[k] is not None:
+            found = step_of(k, tape[k], g[k], shape)
+            if found is None:
+                break
+            step, needed = found
+            steps.append(step)
+            reached.update(step.parents)
+            rows = max(rows, needed)
+        k -= 1
+    nodes = [] if late is None else nodes_of(steps, late, k, last, shape)
+    if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
+        return None
+    if late is None or not nodes:
+        Run(g, k + 1, shape).carry_out(steps, rows)
+    else:
+        RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps, rows)
+    return k + 1
+
+
+def nodes_of(steps: list[Step], late: RecordState, k: int, last: int, shape: tuple) -> list[Node]:
+    """What is not computed yet of what steps read, and of the sums of results of theirs."""
+    nodes = [r for step in steps for r in step.reads if type(r) is Node and r.done is None]
+    for total in late.totals:
+        n = total.node
+        if total.value is None and n.done is None and n.shape == shape and k < n.variable <= last:
+            nodes.append(n)
+    return nodes
+
+
+def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | None:
+    """An entry as a step of a run over arrays of that shape; None where it is no such entry."""
+    stated = getattr(entry[0], "shares", None)
+    if stated is None or not (ct is None or is_plain(ct, shape)):
+        return None
+    count = len(stated.terms)
+    reads = entry[1 + count :]
+    kinds = []
+    for r in reads:
+        is_array = type(r) is np.ndarray or type(r) is Node
+        if is_array and not (r.shape == shape and r.dtype is F64):
+            return None
+        if type(r) is np.ndarray and not r.flags.c_contiguous:
+            return None
+        if not is_array and type(r) not in NUMBERS:
+            return None
+        kinds.append(is_array)
+    found = known_rules(entry[0], tuple(kinds))
+    if found is None:
+        return None
+    hands_on = tuple([term == ("+", "c") for term in stated.terms])
+    return Step(k, entry[1 : 1 + count], found[0], reads, hands_on), found[1]
+
+
+def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
+    """The same as `rules_of` the shares of a pull, made once."""
+    key = (pull, kinds)
+    if key not in _rules:
+        _rules[key] = rules_of(pull.shares, kinds)
+    return _rules[key]
+
+
+def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
+    """The shares of an entry as functions on blocks; None where one is more than ufuncs."""
+    numbers = {name for name, is_array in zip(stated.reads, kinds, strict=True) if not is_array}
+    rules, rows = [], 1
+    for sign, term in stated.terms:
+        made = share_rule(stated.namespace, term, sign, stated.reads, numbers)
+        if made is None:
+            return None
+        rules.append(made[0])
+        rows = max(rows, made[1])
+    return rules, rows
