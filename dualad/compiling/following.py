@@ -48,7 +48,7 @@ BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 #: Methods that code calls without naming them: such as make an object,
 MAKING = ("__new__", "__init__", "__post_init__")
 #: such as comparisons of objects call, and tables of them,
-EQUAL = ("__eq__", "__ne__", "__hash__")
+EQUAL = frozenset(["__eq__", "__ne__", "__hash__"])
 #: and others.
 IMPLICIT = frozenset(
     [f"__{r}{name}__" for r in ("", "r", "i") for name in (
@@ -60,6 +60,8 @@ IMPLICIT = frozenset(
         "array array_ufunc array_function array_wrap length_hint instancecheck".split()
     )]
 )  # fmt: skip
+
+OF_A_CLASS = IMPLICIT.union(MAKING)
 
 
 class Following:
@@ -263,12 +265,12 @@ class Following:
 
     def _implicit(self, c: type, makes: bool, depth: int) -> None:
         """Follow the methods of a class that are called without being named."""
-        for name in (IMPLICIT | set(MAKING) if makes else IMPLICIT) & c.__dict__.keys():
+        for name in (OF_A_CLASS if makes else IMPLICIT) & c.__dict__.keys():
             method = getattr(c.__dict__[name], "__func__", c.__dict__[name])
             if isinstance(method, types.FunctionType):
                 self._follow(method, depth - 1, name)
-        for name in EQUAL:
-            method = c.__dict__.get(name)
+        for name in EQUAL & c.__dict__.keys():
+            method = c.__dict__[name]
             if isinstance(method, types.FunctionType) and is_written(method):
                 self._follow(method, depth - 1, name)
 
