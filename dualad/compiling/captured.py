@@ -20,7 +20,7 @@ import numpy as np
 
 from ..engine.arrays.bits import same_bits
 from .doubts import Doubts
-from .following import MAPPINGS, MISSING, Following, contents, count, entries
+from .following import MAPPINGS, MISSING, Following, attribute, contents, count, entries
 from .program import Program
 from .unchanged import unchanged
 
@@ -63,7 +63,7 @@ class Captured(Following):
             if now is not value and not _equal(now, value):
                 return name
         for x, name, value in self.slots:
-            now = getattr(x, name, MISSING)
+            now = attribute(x, name)
             if now is not value and not _equal(now, value):
                 return name
         for container, before, name in self.contents:
@@ -120,7 +120,7 @@ class Captured(Following):
                 else:
                     names[name] = value
         for x, name, value in self.slots:
-            if value is not MISSING and getattr(x, name, MISSING) is not value:
+            if value is not MISSING and attribute(x, name) is not value:
                 with contextlib.suppress(AttributeError):  # of an object that is frozen
                     setattr(x, name, value)
         for x, old, _ in self.contents:

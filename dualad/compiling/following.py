@@ -19,7 +19,16 @@ from ..engine.levels.traced import TracedArray
 from .belonging import ROOT, classes_of, has_attributes, imported, is_fixed, is_written
 from .naming import codes_in, imports_in, in_getter, loaded_in, names_in, variables_in
 
-__all__ = ["MAPPINGS", "MISSING", "PARTS", "Following", "contents", "count", "entries"]
+__all__ = [
+    "MAPPINGS",
+    "MISSING",
+    "PARTS",
+    "Following",
+    "attribute",
+    "contents",
+    "count",
+    "entries",
+]
 
 #: How deep functions, objects and containers are followed, those of this package not counted, and
 #: how long containers are compared.
@@ -278,12 +287,10 @@ class Following:
         """Watch an attribute that a descriptor keeps somewhere: what it gives."""
         if (id(x), name) in self._done or isinstance(value, property):
             return
-        now = MISSING
-        with suppress(Exception):
-            now = getattr(x, name)
+        now = attribute(x, name)
         if isinstance(value, SLOT):
             self._done.add((id(x), name))
-        elif now is MISSING or getattr(x, name) is not now:  # computed each time
+        elif now is MISSING or attribute(x, name) is not now:  # computed each time
             return
         self.slots.append((x, name, now))
         self._follow(now, depth - 1, name)
@@ -304,6 +311,13 @@ class Following:
 
 
 MISSING = object()
+
+
+def attribute(x: Any, name: str) -> Any:
+    """An attribute; whatever a descriptor raises, it is missing."""
+    with suppress(Exception):
+        return getattr(x, name)
+    return MISSING
 
 
 def contents(cell: Any) -> Any:

@@ -91,7 +91,7 @@ class _Writer:
         tests = " and\n            ".join(self.tests) or "True"
         text = (
             "def unchanged():\n    try:\n        return (\n            "
-            f"{tests}\n        )\n    except ValueError:\n        return False\n"
+            f"{tests}\n        )\n    except Exception:\n        return False\n"
         )
         exec(text, self.scope)
         return self.scope["unchanged"]

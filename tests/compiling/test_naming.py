@@ -392,6 +392,21 @@ def test_what_a_constructor_sets_is_not_read():
             assert g(1.0) == 6.0
 
 
+def test_a_descriptor_that_raises_is_asked_where_the_function_does():
+    f, change = a_descriptor_that_keeps_values_in_the_object()
+    held = f.__closure__[0].cell_contents
+    g = dualad.compile(lambda x, asks: f(x) if asks else x, backend="numpy")
+    for _ in range(3):
+        assert g(3.0, True) == 3.0
+    del held.__dict__["_factor"]
+    for _ in range(3):
+        assert g(3.0, False) == 3.0
+        with pytest.raises(KeyError, match="_factor"):
+            g(3.0, True)
+    change(5.0)
+    assert g(3.0, True) == 15.0
+
+
 def test_an_object_that_has_whatever_it_is_asked_for():
     """As a mock, or a value that is computed later, has: to follow that would never end."""
     held = unittest.mock.Mock()
