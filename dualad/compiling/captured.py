@@ -20,7 +20,8 @@ import numpy as np
 
 from ..engine.arrays.bits import same_bits
 from .doubts import Doubts
-from .following import MAPPINGS, MISSING, Following, attribute, contents, count, entries
+from .following import Following
+from .holding import MAPPINGS, MISSING, attribute, contents, count, entries
 from .program import Program
 from .unchanged import unchanged
 

@@ -9,14 +9,14 @@ import functools
 import operator
 import random
 import types
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.levels.traced import TracedArray
 from .belonging import ROOT, classes_of, has_attributes, imported, is_fixed, is_written
+from .holding import MAPPINGS, MISSING, attribute, contents, count, entries
 from .naming import codes_in, imports_in, in_getter, loaded_in, names_in, variables_in
 
 __all__ = [
@@ -38,7 +38,6 @@ PARTS = ("f", "func", "function", "fun", "__wrapped__", "fn", "_rule", "args", "
 #: Libraries whose functions keep no state for their callers.
 LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator", "itertools")
 ATOMS = (int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, type(None), TracedArray)
-MAPPINGS = (dict, types.MappingProxyType)
 CONTAINERS = (
     list, tuple, set, frozenset, collections.deque, bytearray, array.array, *MAPPINGS,
 )  # fmt: skip
@@ -287,11 +286,10 @@ class Following:
         """Watch an attribute that a descriptor keeps somewhere: what it gives."""
         if (id(x), name) in self._done or isinstance(value, property):
             return
+        self._done.add((id(x), name))
         now = attribute(x, name)
-        if isinstance(value, SLOT):
-            self._done.add((id(x), name))
-        elif now is MISSING or attribute(x, name) is not now:  # computed each time
-            return
+        if not isinstance(value, SLOT) and (now is MISSING or attribute(x, name) is not now):
+            return  # it is computed each time
         self.slots.append((x, name, now))
         self._follow(now, depth - 1, name)
 
@@ -308,37 +306,3 @@ class Following:
             self._follow(value.func, depth - 1, name)
         else:
             self._follow(value, depth - 1, name)
-
-
-MISSING = object()
-
-
-def attribute(x: Any, name: str) -> Any:
-    """An attribute; whatever a descriptor raises, it is missing."""
-    with suppress(Exception):
-        return getattr(x, name)
-    return MISSING
-
-
-def contents(cell: Any) -> Any:
-    """What a cell of a closure holds."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
-def entries(container: Any) -> Iterator[Any]:
-    """The entries of a container; of a dict its keys, then its values."""
-    if isinstance(container, MAPPINGS):
-        yield from container
-        yield from container.values()
-    else:
-        yield from container.flat if isinstance(container, np.ndarray) else container
-
-
-def count(container: Any) -> int:
-    """How many entries there are."""
-    if isinstance(container, MAPPINGS):
-        return 2 * len(container)
-    return container.size if isinstance(container, np.ndarray) else len(container)

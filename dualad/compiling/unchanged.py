@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.bits import same_bits
-from .following import MISSING, Following, entries
+from .following import Following
+from .holding import MISSING, entries
 
 __all__ = ["unchanged"]
 
