@@ -50,6 +50,8 @@ HOLDERS = {
 HELD = ("pyfunc", "func", "__wrapped__", "args", "keywords", "kwds")
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 SLOT = types.MemberDescriptorType
+#: Descriptors that keep nothing themselves: the first is followed, the second is of the language.
+NO_STATE = (property, types.GetSetDescriptorType)
 GETTERS = (operator.attrgetter, operator.methodcaller)
 #: Methods of objects of the standard library, with the object.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -284,7 +286,7 @@ class Following:
 
     def _described(self, x: Any, name: str, value: Any, depth: int) -> None:
         """Watch an attribute that a descriptor keeps somewhere: what it gives."""
-        if (id(x), name) in self._done or isinstance(value, property):
+        if (id(x), name) in self._done or isinstance(value, NO_STATE):
             return
         self._done.add((id(x), name))
         now = attribute(x, name)

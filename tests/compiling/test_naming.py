@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dualad
+from dualad.compiling.captured import Captured
 from dualad.compiling.naming import imports_in, loaded_in, names_in, variables_in
 from dualad.errors import CompileWarning
 
@@ -390,6 +391,18 @@ def test_what_a_constructor_sets_is_not_read():
         for _ in range(20):
             held.shown += 1
             assert g(1.0) == 6.0
+
+
+def test_a_descriptor_is_watched_once_and_not_all_that_its_object_holds():
+    f, _ = a_descriptor_that_keeps_values_in_the_object()
+    held = f.__closure__[0].cell_contents
+    g = dualad.compile(f, backend="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        for k in range(20):
+            held.shown = k
+            assert g(3.0) == 3.0
+    assert [name for _, name, _ in Captured(f).slots].count("factor") == 1
 
 
 def test_a_descriptor_that_raises_is_asked_where_the_function_does():
