@@ -52,6 +52,13 @@ class Tree:
             object.__setattr__(new, name, value)
         return new
 
+    def settle(self, plain: Callable[[Any], Any]) -> None:
+        """Take what was set in attributes as it is outside of a level: that is no entry."""
+        if self.since:
+            self.since = {name: plain(x) for name, x in self.since.items()}
+        for c in self.children:
+            c.settle(plain)
+
     def hollow(self) -> Tree:
         """The same structure, which holds no container that it was taken from."""
         if self.node is LEAF or self.node is None:

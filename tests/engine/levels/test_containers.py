@@ -121,6 +121,42 @@ def test_compiled(transform):
             np.testing.assert_allclose(found, right, rtol=1e-14)
 
 
+def labelled(x):
+    model = Model(2 * x)
+    model.scale, model.offset, model.mode = np.sum(x), x**2, "mean"
+    return model
+
+
+RESULTS = {
+    "jvp": lambda x: dualad.jvp(labelled, (x,), (x,))[0],
+    "vjp": lambda x: dualad.vjp(labelled, x)[0],
+    "linearize": lambda x: dualad.linearize(labelled, x)[0],
+    "grad, beside the result": lambda x: dualad.grad(
+        lambda x: (np.sum(x**2), labelled(x)), has_aux=True
+    )(x)[1],
+    "compile": lambda x: dualad.compile(labelled, backend="numpy")(x),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.filterwarnings("ignore::dualad.errors.CompileWarning")
+def test_attributes_of_a_result(name):
+    out, right = RESULTS[name](W), labelled(W)
+    np.testing.assert_array_equal(out.w, right.w)
+    assert (out.scale, out.mode) == (3.0, "mean") and type(out.scale) is np.float64
+    assert type(out.offset) is np.ndarray
+    np.testing.assert_array_equal(out.offset, [1.0, 4.0])
+    np.testing.assert_array_equal(out.inverse, right.inverse)
+
+
+def test_attributes_of_a_result_in_a_nesting():
+    """To the transformation outside they are values as others."""
+    f = lambda x: np.sum(dualad.jvp(labelled, (x,), (np.ones(2),))[0].offset)
+    np.testing.assert_array_equal(dualad.grad(f)(W), 2 * W)
+    batch = dualad.vmap(lambda x: labelled(x))(np.stack([W, 3 * W]))
+    np.testing.assert_array_equal(batch.scale, [3.0, 9.0])
+
+
 def test_what_is_computed_when_it_is_first_wanted_moves_with_the_fields():
     """It is no state: as a plain value it would lose the derivative."""
 
