@@ -102,7 +102,7 @@ class Recording:
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
             if once:
-                level.given = [i.value for i in self.inputs]
+                level.given = [i.value for i in self.inputs], f
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             for _, d in self.deferred:
@@ -175,10 +175,15 @@ class Recording:
             for k, ct, v in zip(self.variables, cotangents, self.out, strict=True)
             if k is not None and ct is not None
         ]
+        tape, count, late = self.tape, len(self.inputs), self.late
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free, False, self.large, self.late)
-        except DirectionNeededError:
-            shares = self.by_forward_mode(cotangents)
+            try:
+                shares = sweep(tape, count, seeds, free, False, self.large, late)
+            except DirectionNeededError:
+                shares = self.by_forward_mode(cotangents)
+        except BaseException as failure:
+            let_go(late, failure)
+            raise
         if self.late:
             self.late.finish()
             if self.total is not None:
@@ -225,6 +230,12 @@ class Recording:
                 axes = tuple(range(1, t.ndim))
                 total = total + np.sum(np.real(np.conj(ct) * t), axis=axes)
         return total * np.ones(n)
+
+
+def let_go(late: Any, failure: BaseException) -> None:
+    """A sweep has failed: what was put off would wait for the garbage collector."""
+    if late:
+        late.finish(failure)
 
 
 def number_that_waits(level: Level, result: Any) -> Any:
@@ -458,6 +469,7 @@ def fixing(
             full[k] = x
         return f(*full, **kwargs)
 
+    call.__wrapped__ = f  # type: ignore[attr-defined]
     return call
 
 
@@ -505,7 +517,7 @@ class ValueAndGradient(_Differentiator):
         """The same by one argument, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
-            level.given = (x,)
+            level.given = (x,), self.f
             y = f(recorded(level, x, 0))
             total = None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
@@ -526,7 +538,7 @@ class ValueAndGradient(_Differentiator):
         with recording(), Level("grad") as level:
             tape = level.tape = list(map(spec_of, map(value_of, values)))
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
-            level.given = values
+            level.given = values, self.f
             y, total = f(*rebuild(plain.trees, leaves)), None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 total = number_that_waits(level, y)
@@ -562,9 +574,13 @@ class ValueAndGradient(_Differentiator):
         y, total = result
         seeds = [(y.tangent, ONE)]
         try:
-            shares = sweep(tape, count, seeds, True, False, large, late)
-        except DirectionNeededError:
-            shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+            try:
+                shares = sweep(tape, count, seeds, True, False, large, late)
+            except DirectionNeededError:
+                shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+        except BaseException as failure:
+            let_go(late, failure)
+            raise
         if late:
             late.finish()
         y = y.primal if total is None else total.found()

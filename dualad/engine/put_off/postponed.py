@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import sys
-import weakref
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,8 @@ from ..arrays.memory import large_copy
 from ..kinds.dual import Dual, make_dual
 from ..levels.level import entered
 from ..levels.traced import FUNCTIONS, SLOT, TracedArray
-from ..primitives.blocks import NotANumber, pool_of
+from ..primitives.block_rules import NotANumber
+from ..primitives.blocks import pool_of
 from ..programs.tape import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, Rule, in_order
@@ -123,9 +123,7 @@ def postpone(level: Any, rule: Rule, active: tuple, constants: tuple) -> Any:
     r.level = level
     SLOT.__set__(r, node)
     TANGENT.__set__(r, None)
-    node.handle = weakref.ref(r)
-    state.handles.append(node.handle)
-    state.unseen.append(node)
+    state.put_down(node, r)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
 
 
