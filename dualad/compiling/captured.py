@@ -12,14 +12,17 @@ import contextlib
 import dis
 import math
 from array import array as numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 
 import numpy as np
 
 from ..engine.arrays.bits import same_bits
-from .following import MAPPINGS, MISSING, Following, contents, count, entries
+from .doubts import Doubts
+from .following import Following
+from .holding import MAPPINGS, MISSING, attribute, contents, count, entries
+from .program import Program
 from .unchanged import unchanged
 
 __all__ = ["Captured"]
@@ -37,7 +40,7 @@ class Captured(Following):
     def __bool__(self) -> bool:
         return bool(
             self.cells or self.items or self.slots or self.contents or self.sizes
-            or self.compared
+            or self.layouts or self.compared
         )  # fmt: skip
 
     # --- comparing ----------------------------------------------------------------------------
@@ -61,7 +64,7 @@ class Captured(Following):
             if now is not value and not _equal(now, value):
                 return name
         for x, name, value in self.slots:
-            now = getattr(x, name, MISSING)
+            now = attribute(x, name)
             if now is not value and not _equal(now, value):
                 return name
         for container, before, name in self.contents:
@@ -73,6 +76,9 @@ class Captured(Following):
                 return name
         for own, n, name in self.sizes:
             if len(own) != n:
+                return name
+        for array, shape, dtype, name in self.layouts:
+            if array.shape != shape or array.dtype is not dtype:
                 return name
         for array, copy, name in self.compared:
             if type(copy) is bytes:
@@ -115,7 +121,7 @@ class Captured(Following):
                 else:
                     names[name] = value
         for x, name, value in self.slots:
-            if value is not MISSING and getattr(x, name, MISSING) is not value:
+            if value is not MISSING and attribute(x, name) is not value:
                 with contextlib.suppress(AttributeError):  # of an object that is frozen
                     setattr(x, name, value)
         for x, old, _ in self.contents:
@@ -151,22 +157,30 @@ class Captured(Following):
                 return name
         return None
 
-    def compare_arrays(self, read: Iterable[np.ndarray]) -> None:
+    def compare_arrays(self, program: Program, doubts: Doubts, former: Captured | None) -> None:
         """Compare the entries of the arrays of which a program reads nothing itself.
 
         Where it reads others as well, that it has from nobody knows where, those are compared
-        that they may be made of: small ones, and such as are no larger.
+        that they may be made of: small ones, and such as are no larger. Where it has numbers of
+        this kind, small ones are. What is compared for programs of before is so from now on.
         """
+        read, numbers = program.arrays(), program.scalars()
         known = {id(_root(a)) for a in read if a.size > 1}
         own = {id(_root(a)) for a, _ in self._arrays.values()}
         others = [a.nbytes for a in read if a.size > 1 and id(_root(a)) not in own]
         most = max(SMALL, *others) if others else -1
         for array, name in self._arrays.values():
+            self.layouts.append((array, array.shape, array.dtype, name))
             read_itself = id(_root(array)) in known and array.nbytes > most
+            if read_itself and array.nbytes <= SMALL:
+                read_itself = not doubts.of(array, numbers)
             if not read_itself and array.dtype.kind != "O":
                 copy = array.tobytes() if array.nbytes <= SMALL else array.copy()
                 self.compared.append((array, copy, name))
         self._arrays.clear()
+        if former is not None:
+            now = {id(array) for array, _, _ in self.compared}
+            self.compared += [c for c in former.compared if id(c[0]) not in now]
 
 
 def _refill(x: Any, old: list) -> None:

@@ -14,6 +14,7 @@ from ..engine.levels.tree import flatten
 from ..engine.staging.staged import Untraceable
 from ..errors import ArgumentError, CompileWarning
 from .captured import Captured
+from .doubts import Doubts
 from .impurity import Impurity
 from .integers import Integers, deciding
 from .numpy_source import Failed, NumpySource
@@ -54,6 +55,7 @@ class Compiled:
         self._hot: Any = None
         self._derivatives: dict[Any, Derivatives] = {}
         self._captured: Captured | None = None
+        self._doubts = Doubts()
         self._changes = 0
         self._integers = Integers(max_paths)
         #: why the function runs as it is, whatever the arguments
@@ -192,9 +194,8 @@ class Compiled:
 
     def _keep(self, program: Program, paths: Paths, captured: Captured, given: Captured) -> None:
         """Keep a program, and what it depends on beside the arguments."""
-        read = program.arrays()
-        captured.compare_arrays(read)
-        given.compare_arrays(read)
+        captured.compare_arrays(program, self._doubts, self._captured)
+        given.compare_arrays(program, self._doubts, paths.given)
         with self._lock:
             self._captured = captured if captured else None
         paths.given = given if given else None
@@ -321,7 +322,7 @@ class Compiled:
             self._hot = None
             self._derivatives.clear()
             self._captured, self._refused = None, None
-            self._integers = Integers(self._max_paths)
+            self._integers, self._doubts = Integers(self._max_paths), Doubts()
             self._changes, self._warned = 0, False
 
 

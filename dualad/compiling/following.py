@@ -3,42 +3,63 @@
 from __future__ import annotations
 
 import array
+import builtins
 import collections
 import functools
+import operator
 import random
-import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.levels.traced import TracedArray
+from .belonging import ROOT, classes_of, has_attributes, imported, is_fixed, is_written
+from .holding import MAPPINGS, MISSING, attribute, contents, count, entries
+from .naming import codes_in, imports_in, in_getter, loaded_in, names_in, variables_in
 
-__all__ = ["MAPPINGS", "MISSING", "PARTS", "ROOT", "Following", "contents", "count", "entries"]
+__all__ = [
+    "MAPPINGS",
+    "MISSING",
+    "PARTS",
+    "Following",
+    "attribute",
+    "contents",
+    "count",
+    "entries",
+]
 
 #: How deep functions, objects and containers are followed, those of this package not counted, and
 #: how long containers are compared.
 DEPTH, LONG = 20, 10_000
-ROOT = __name__.partition(".")[0]
-#: Packages whose functions and objects depend on nothing that changes.
-FIXED = frozenset({ROOT, "numpy", "scipy", "numba", *sys.stdlib_module_names} - {"__main__"})
 #: Where objects of this package that are made of functions keep them.
 PARTS = ("f", "func", "function", "fun", "__wrapped__", "fn", "_rule", "args", "kwargs")
 #: Libraries whose functions keep no state for their callers.
 LIBRARIES = (ROOT, "numpy", "scipy", "math", "builtins", "functools", "operator", "itertools")
 ATOMS = (int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, type(None), TracedArray)
-MAPPINGS = (dict, types.MappingProxyType)
 CONTAINERS = (
     list, tuple, set, frozenset, collections.deque, bytearray, array.array, *MAPPINGS,
 )  # fmt: skip
 #: Libraries whose objects hold what their users write into, and what that is.
-HOLDERS = {"scipy": (np.ndarray,), ROOT: (np.ndarray,), "collections": (list, dict)}
+HOLDERS = {
+    "scipy": (np.ndarray,), "numpy": (np.ndarray,), ROOT: (np.ndarray,),
+    "collections": (list, dict),
+}  # fmt: skip
+#: Where objects of other libraries keep functions, and what these are called with.
+HELD = ("pyfunc", "func", "__wrapped__", "args", "keywords", "kwds")
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 SLOT = types.MemberDescriptorType
-#: What looks attributes up by a text, which then stands in the code as it is.
-BY_TEXT = frozenset({"getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller"})
-#: Methods that code calls without naming them.
+#: Descriptors that keep nothing themselves: the first is followed, the second is of the language.
+NO_STATE = (property, types.GetSetDescriptorType)
+GETTERS = (operator.attrgetter, operator.methodcaller)
+#: Methods of objects of the standard library, with the object.
+BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
+#: Methods that code calls without naming them: such as make an object,
+MAKING = ("__new__", "__init__", "__post_init__")
+#: such as comparisons of objects call, and tables of them,
+EQUAL = frozenset(["__eq__", "__ne__", "__hash__"])
+#: and others.
 IMPLICIT = frozenset(
     [f"__{r}{name}__" for r in ("", "r", "i") for name in (
         "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift".split()
@@ -46,9 +67,11 @@ IMPLICIT = frozenset(
     + [f"__{name}__" for name in (
         "getattr getattribute getitem contains iter next len reversed missing call enter exit get "
         "neg pos abs invert bool int float complex index round trunc floor ceil lt le gt ge "
-        "array array_ufunc array_function array_wrap length_hint".split()
+        "array array_ufunc array_function array_wrap length_hint instancecheck".split()
     )]
 )  # fmt: skip
+
+OF_A_CLASS = IMPLICIT.union(MAKING)
 
 
 class Following:
@@ -67,6 +90,8 @@ class Following:
         self.contents: list[tuple[Any, list, str]] = []
         #: how many attributes an object has
         self.sizes: list[tuple[dict, int, str]] = []
+        #: shape and dtype of arrays, which both can be set
+        self.layouts: list[tuple[np.ndarray, tuple[int, ...], np.dtype, str]] = []
         self.compared: list[tuple[np.ndarray, Any, str]] = []
         self._arrays: dict[int, tuple[np.ndarray, str]] = {}
         #: something was not followed: it lies too deep, or is of no known kind
@@ -94,7 +119,7 @@ class Following:
     # --- following ----------------------------------------------------------------------------
 
     def _follow(self, x: Any, depth: int, name: str) -> None:
-        if id(x) in self._seen or isinstance(x, ATOMS):
+        if id(x) in self._seen or (isinstance(x, ATOMS) and not has_attributes(x)):
             return
         if depth == 0:
             self.too_deep = True
@@ -105,6 +130,7 @@ class Following:
                 self._container(x, depth, name)
             elif x.flags.writeable or x.base is not None:
                 self._arrays[id(x)] = (x, name)
+            self._own_attributes(x, depth, name)
         elif isinstance(x, RANDOM):
             self.sources.append(x)
         elif isinstance(x, types.MethodType):
@@ -117,6 +143,13 @@ class Following:
                 self._follow(part, depth - 1, name)
         elif isinstance(x, CONTAINERS):
             self._container(x, depth, name)
+            self._own_attributes(x, depth, name)
+        elif isinstance(x, BOUND) and not isinstance(x.__self__, (types.ModuleType, type)):
+            self._follow(x.__self__, depth - 1, name)
+        elif isinstance(x, (staticmethod, classmethod)):
+            self._follow(x.__func__, depth - 1, name)
+        elif isinstance(x, GETTERS):
+            self.names.update(in_getter(x))
         elif isinstance(x, (types.ModuleType, type)):
             module = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
             if not is_fixed(module):
@@ -134,6 +167,13 @@ class Following:
         for entry in found:
             self._follow(entry, depth - 1, name)
 
+    def _own_attributes(self, x: Any, depth: int, name: str) -> None:
+        """Those of an object whose class is the user's."""
+        if not is_fixed(type(x).__module__ or ""):
+            self._objects.append((x, depth))
+            if type(own := getattr(x, "__dict__", None)) is dict:
+                self.sizes.append((own, len(own), name))
+
     def _object(self, x: Any, depth: int, name: str) -> None:
         root = (type(x).__module__ or "").partition(".")[0]
         if root == ROOT:
@@ -142,11 +182,9 @@ class Following:
             for part in parts:
                 self._follow(part, depth, name)
             self._held(x, depth, name)
-        elif not is_fixed(root) or isinstance(x, types.SimpleNamespace):
-            self._objects.append((x, depth))
+        elif not is_fixed(root):
+            self._own_attributes(x, depth, name)
             self._held(x, depth, name)
-            if type(own := getattr(x, "__dict__", None)) is dict:
-                self.sizes.append((own, len(own), name))
             if callable(x):
                 self._follow(type(x).__call__, depth - 1, name)
         else:
@@ -154,6 +192,10 @@ class Following:
             library = callable(x) and module.partition(".")[0].lstrip("_") in LIBRARIES
             self.too_deep = self.too_deep or not library
             self._held(x, depth, name)
+            self._objects.append((x, depth))
+            if isinstance(held := getattr(x, "__dict__", None), dict):
+                for part in HELD:
+                    self._follow(held.get(part), depth - 1, name)
         if hasattr(type(x), "__next__"):
             self.sources.append(x)
 
@@ -188,16 +230,19 @@ class Following:
         for slot in ("__defaults__", "__kwdefaults__"):
             if getattr(f, slot):
                 self.slots.append((f, slot, getattr(f, slot)))
+        self.slots.append((f, "__code__", f.__code__))
         self._follow((f.__defaults__, f.__kwdefaults__), depth - 1, f.__name__)
-        self.codes += _codes(f.__code__)
-        names = _names(f.__code__)
+        self.codes += codes_in(f.__code__)
+        names = (loaded_in if f.__name__ in MAKING else names_in)(f.__code__)
         self.names |= names
         if f.__dict__ or f.__name__ in names.union(f.__code__.co_freevars):
             self._objects.append((f, depth))
             self.sizes.append((f.__dict__, len(f.__dict__), f.__name__))
-        for name in names:
+        for name in imports_in(f.__code__):
+            self._follow(imported(name, f.__globals__), depth - 1, name)
+        for name in variables_in(f.__code__):
             value = f.__globals__.get(name, MISSING)
-            if value is MISSING:
+            if value is MISSING and hasattr(builtins, name):
                 continue
             if not isinstance(value, (types.ModuleType, type)):
                 self.items.append((f.__globals__, name, value))
@@ -210,27 +255,45 @@ class Following:
             for name in self.names & own.keys():
                 self._watch(x, own, name, depth)
         if isinstance(x, types.ModuleType):
+            self._follow(x.__dict__.get("__getattr__"), depth - 1, x.__name__)
             return
-        for c in type.mro(x)[1:] if isinstance(x, type) else type(x).__mro__:
+        for c in classes_of(x):
             if is_fixed(c.__module__):
                 continue
-            for name in IMPLICIT & c.__dict__.keys():
-                if isinstance(method := c.__dict__[name], types.FunctionType):
-                    self._follow(method, depth - 1, name)
+            self._implicit(c, isinstance(x, type), depth)
             for name in self.names & c.__dict__.keys():
                 value = c.__dict__[name]
-                if isinstance(value, SLOT):
-                    if (id(x), name) not in self._done:
-                        self._done.add((id(x), name))
-                        now = getattr(x, name, MISSING)
-                        self.slots.append((x, name, now))
-                        self._follow(now, depth - 1, name)
-                    continue
+                if isinstance(value, SLOT) or hasattr(type(value), "__set__"):
+                    self._described(x, name, value, depth)
+                    if isinstance(value, SLOT):
+                        continue
                 if type(own) is dict and name not in own and (id(x), name) not in self._done:
                     self._done.add((id(x), name))
                     if not hasattr(type(value), "__get__"):
                         self.items.append((own, name, MISSING))
                 self._watch(c, c.__dict__, name, depth)
+
+    def _implicit(self, c: type, makes: bool, depth: int) -> None:
+        """Follow the methods of a class that are called without being named."""
+        for name in (OF_A_CLASS if makes else IMPLICIT) & c.__dict__.keys():
+            method = getattr(c.__dict__[name], "__func__", c.__dict__[name])
+            if isinstance(method, types.FunctionType):
+                self._follow(method, depth - 1, name)
+        for name in EQUAL & c.__dict__.keys():
+            method = c.__dict__[name]
+            if isinstance(method, types.FunctionType) and is_written(method):
+                self._follow(method, depth - 1, name)
+
+    def _described(self, x: Any, name: str, value: Any, depth: int) -> None:
+        """Watch an attribute that a descriptor keeps somewhere: what it gives."""
+        if (id(x), name) in self._done or isinstance(value, NO_STATE):
+            return
+        self._done.add((id(x), name))
+        now = attribute(x, name)
+        if not isinstance(value, SLOT) and (now is MISSING or attribute(x, name) is not now):
+            return  # it is computed each time
+        self.slots.append((x, name, now))
+        self._follow(now, depth - 1, name)
 
     def _watch(self, x: Any, names: Any, name: str, depth: int) -> None:
         if (id(x), name) in self._done:
@@ -243,69 +306,5 @@ class Following:
             self._follow(value.fget, depth - 1, name)
         elif isinstance(value, functools.cached_property):
             self._follow(value.func, depth - 1, name)
-        elif isinstance(value, (staticmethod, classmethod)):
-            self._follow(value.__func__, depth - 1, name)
         else:
             self._follow(value, depth - 1, name)
-
-
-MISSING = object()
-
-
-def is_fixed(module: str) -> bool:
-    """Whether a module belongs to a library, whose variables are not followed."""
-    return _is_fixed(module.partition(".")[0])
-
-
-@functools.cache
-def _is_fixed(root: str) -> bool:
-    file = getattr(sys.modules.get(root), "__file__", None) or ""
-    return root in FIXED or "site-packages" in file or "dist-packages" in file
-
-
-def contents(cell: Any) -> Any:
-    """What a cell of a closure holds."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
-def entries(container: Any) -> Iterator[Any]:
-    """The entries of a container; of a dict its keys, then its values."""
-    if isinstance(container, MAPPINGS):
-        yield from container
-        yield from container.values()
-    else:
-        yield from container.flat if isinstance(container, np.ndarray) else container
-
-
-def count(container: Any) -> int:
-    """How many entries there are."""
-    if isinstance(container, MAPPINGS):
-        return 2 * len(container)
-    return container.size if isinstance(container, np.ndarray) else len(container)
-
-
-def _codes(code: types.CodeType) -> list[types.CodeType]:
-    """Code, and the functions inside of it."""
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return [code, *[d for c in inner for d in _codes(c)]]
-
-
-def _names(code: types.CodeType) -> set[str]:
-    """The names that code looks up, also in the functions inside of it."""
-    codes = _codes(code)
-    # a name that is no identifier was put there by a tool, as pytest does
-    names = {name for c in codes for name in c.co_names if name.isidentifier()}
-    if names & BY_TEXT:
-        names.update(t for c in codes for t in _texts(c.co_consts) if t.isidentifier())
-    return names
-
-
-def _texts(constants: tuple) -> Iterator[str]:
-    for x in constants:
-        if isinstance(x, str):
-            yield x
-        elif isinstance(x, (tuple, frozenset)):
-            yield from _texts(tuple(x))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .following import is_fixed
+from .belonging import is_fixed
 
 __all__ = ["Impurity"]
 

@@ -99,12 +99,21 @@ class Program:
 
     def arrays(self) -> list[np.ndarray]:
         """The arrays beside its variables that the program reads."""
-        found: list[np.ndarray] = []
+        return self._held(np.ndarray)
+
+    def scalars(self) -> tuple[tuple[str, bytes], ...]:
+        """NumPy's numbers in the program, and arrays of one entry: something was computed."""
+        found = self._held((np.generic, np.ndarray))
+        return tuple([(x.dtype.str, x.tobytes()) for x in found if _is_scalar(x)])
+
+    def _held(self, kind: Any) -> list[Any]:
+        """The objects of a kind beside its variables that the program reads."""
+        found: list[Any] = []
         for s in self.operations:
             for x in (*s.operands, *s.params.values()):
-                _collect_arrays(x, found)
+                _collect_held(x, kind, found)
         for o in self.outputs:
-            _collect_arrays(o.value, found)
+            _collect_held(o.value, kind, found)
         return found
 
     def with_steps(self, steps: Sequence[Step]) -> Program:
@@ -139,12 +148,17 @@ def _collect(x: Any, found: list[Variable]) -> None:
         found += [v for v in (x.start, x.stop, x.step) if type(v) is Variable]
 
 
-def _collect_arrays(x: Any, found: list[np.ndarray]) -> None:
-    if isinstance(x, np.ndarray):
+def _collect_held(x: Any, kind: Any, found: list[Any]) -> None:
+    if isinstance(x, kind):
         found.append(x)
     elif type(x) in (tuple, list):
         for v in x:
-            _collect_arrays(v, found)
+            _collect_held(v, kind, found)
+
+
+def _is_scalar(x: Any) -> bool:
+    """Whether it is a number; an array without axes is what the engine makes of one."""
+    return isinstance(x, np.generic) or (x.size == 1 and x.ndim > 0)
 
 
 def is_basic(index: tuple) -> bool:

@@ -239,7 +239,15 @@ def _form(tree: Tree, classes: list[Any]) -> Any:
     own = example if kind == "sequence" else type(example)
     if own not in PLAIN and own not in classes:
         classes.append(own)
-    return own, tuple(map(_exact, tree.keys)), tuple([_form(c, classes) for c in tree.children])
+    children = tuple([_form(c, classes) for c in tree.children])
+    if tree.since:
+        children += tuple([(name, _content(x)) for name, x in tree.since.items()])
+    return own, tuple(map(_exact, tree.keys)), children
+
+
+def _content(x: Any) -> Any:
+    """A key for an attribute of a dataclass that is no field."""
+    return (x.shape, x.dtype.str, x.tobytes()) if isinstance(x, np.ndarray) else _exact(x)
 
 
 #: The containers of Python itself, of which no code reads an attribute.

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.bits import same_bits
-from .following import MISSING, Following, entries
+from .following import Following
+from .holding import MISSING, entries
 
 __all__ = ["unchanged"]
 
@@ -29,11 +30,16 @@ def unchanged(x: Following) -> Callable[[], bool]:
     for names, name, value in x.items:
         writer.add(f"{{}}({name!r}, MISSING) is {{}}", names.get, value)
     for held, name, value in x.slots:
-        writer.add(f"getattr({{}}, {name!r}, MISSING) is {{}}", held, value)
+        if name == "__code__":
+            writer.add("{}.__code__ is {}", held, value)
+        else:
+            writer.add(f"getattr({{}}, {name!r}, MISSING) is {{}}", held, value)
     for own, n, _ in x.sizes:
         writer.add(f"len({{}}) == {n}", own)
     for container, before, _ in x.contents:
         writer.entries(container, before)
+    for array, shape, dtype, _ in x.layouts:
+        writer.add(f"{{}}.shape == {shape} and {{}}.dtype is {{}}", array, array, dtype)
     for array, copy, _ in x.compared:
         if type(copy) is bytes:
             writer.add("{}.tobytes() == {}", array, copy)
@@ -86,7 +92,7 @@ class _Writer:
         tests = " and\n            ".join(self.tests) or "True"
         text = (
             "def unchanged():\n    try:\n        return (\n            "
-            f"{tests}\n        )\n    except ValueError:\n        return False\n"
+            f"{tests}\n        )\n    except Exception:\n        return False\n"
         )
         exec(text, self.scope)
         return self.scope["unchanged"]

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from .belonging import ROOT
 from .captured import Captured
-from .following import PARTS, ROOT
+from .following import PARTS
 
 __all__ = ["Visible"]
 

@@ -20,8 +20,9 @@ UFUNCS = "ufuncs"
 #: Package of NumPy -> the files about it, each after those that it imports.
 LATER = {
     "numpy.linalg": (
-        "linalg", "lapack", "triangular", "known", "shared", "solve", "determinants", "gaps", "hermitian",
-        "spectral", "eigen", "in_place", "factorizations", "least_squares", "norms", "singular",
+        "linalg", "lapack", "triangular", "known", "shared", "solve", "determinants", "gaps",
+        "hermitian", "spectral", "eigen", "in_place", "factorizations", "least_squares", "norms",
+        "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",

@@ -17,6 +17,7 @@ from ..engine.kinds.batched_dual import BatchedDual
 from ..engine.kinds.dual import Dual
 from ..engine.kinds.duck import Duck, duck_under
 from ..engine.kinds.recorded import Recorded
+from ..engine.levels.level import entered
 from ..engine.levels.traced import Buffer, TracedArray, as_value, frozen
 from ..engine.levels.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
 from ..engine.primitives.shape import fit
@@ -188,12 +189,21 @@ def outputs_of(out: Any, what: str = "the output") -> tuple[list[Any], Tree, lis
         if type(out) is np.float64:
             return [out], LEAF_TREE, [None]
     leaves, tree = flatten(out)
+    tree.settle(_plain)
     faces, values = [], []
     for x in leaves:
         face = face_of(x)
         faces.append(face)
         values.append(_open(face.unwrap(x) if face is not None else as_value(x, what)))
     return values, tree, faces
+
+
+def _plain(attribute: Any) -> Any:
+    """An attribute of a container as it is outside of the transformation that is running."""
+    value = _open(attribute)
+    if not isinstance(value, TracedArray) or value.level is not entered():
+        return value
+    return value.primal.copy() if type(value.primal) is np.ndarray else value.primal
 
 
 def _open(value: Any) -> Any:

@@ -210,6 +210,7 @@ def strip(level: Level, aux: Any, kept: Callable[[Any], Any] = lambda v: v) -> A
     if aux is None:
         return None
     leaves, tree = flatten(aux)
+    tree.settle(lambda x: _strip(level, x, kept))
     return tree.unflatten([_strip(level, x, kept) for x in leaves])
 
 

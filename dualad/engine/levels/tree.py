@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import StructureError
+from .containers import fields_of, new_dataclass, new_mapping, new_sequence, set_since
 
 __all__ = ["LEAF_TREE", "LEAF_TYPES", "Tree", "flatten", "flatten_like", "tree_map"]
 
@@ -15,12 +16,19 @@ __all__ = ["LEAF_TREE", "LEAF_TYPES", "Tree", "flatten", "flatten_like", "tree_m
 class Tree:
     """The structure of a container without its leaves."""
 
-    __slots__ = ("children", "keys", "node", "size")
+    __slots__ = ("children", "keys", "node", "since", "size")
 
     size: int
 
-    def __init__(self, node: Any, keys: tuple = (), children: tuple[Tree, ...] = ()):
-        self.node, self.keys, self.children = node, keys, children
+    def __init__(
+        self,
+        node: Any,
+        keys: tuple = (),
+        children: tuple[Tree, ...] = (),
+        since: dict[str, Any] | None = None,
+    ):
+        """since: the attributes of the container that were set after it was made."""
+        self.node, self.keys, self.children, self.since = node, keys, children, since
         self.size = 1 if node is LEAF else sum([c.size for c in children])
 
     def unflatten(self, leaves: Any) -> Any:
@@ -35,10 +43,21 @@ class Tree:
         kind, example = self.node
         parts = [c._build(leaves) for c in self.children]
         if kind == "sequence":
-            return example(*parts) if hasattr(example, "_fields") else example(parts)
-        if kind == "mapping":
-            return _mapping(example, zip(self.keys, parts, strict=True))
-        return _dataclass(example, dict(zip(self.keys, parts, strict=True)))
+            new = new_sequence(example, parts)
+        elif kind == "mapping":
+            new = new_mapping(example, zip(self.keys, parts, strict=True))
+        else:
+            new = new_dataclass(example, dict(zip(self.keys, parts, strict=True)))
+        for name, value in (self.since or {}).items():
+            object.__setattr__(new, name, value)
+        return new
+
+    def settle(self, plain: Callable[[Any], Any]) -> None:
+        """Take what was set in attributes as it is outside of a level: that is no entry."""
+        if self.since:
+            self.since = {name: plain(x) for name, x in self.since.items()}
+        for c in self.children:
+            c.settle(plain)
 
     def hollow(self) -> Tree:
         """The same structure, which holds no container that it was taken from."""
@@ -46,14 +65,15 @@ class Tree:
             return self
         kind, example = self.node
         if kind == "mapping" and type(example) is not dict:
-            example = _mapping(example, ())
+            example = new_mapping(example, ())
         elif kind == "dataclass":
             import copy  # which few programs need
 
             example = copy.copy(example)
-            for name in self.keys:
+            for name in (*self.keys, *getattr(example, "__dict__", ())):
                 object.__setattr__(example, name, None)
-        return Tree((kind, example), self.keys, tuple([c.hollow() for c in self.children]))
+        children = tuple([c.hollow() for c in self.children])
+        return Tree((kind, example), self.keys, children, self.since)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -89,29 +109,11 @@ class Tree:
 
 
 LEAF = object()
+#: The containers of Python itself, which have no attributes.
+PLAIN = (list, tuple, dict)
 #: What is known to be a leaf by its type alone.
 LEAF_TYPES: set[type] = {float, np.ndarray, np.float64}
 LEAF_TREE = Tree(LEAF)
-
-
-def _mapping(example: Any, items: Any) -> Any:
-    if type(example) is dict:
-        return dict(items)
-    new = example.copy()
-    new.clear()
-    new.update(items)
-    return new
-
-
-def _dataclass(example: Any, parts: dict[str, Any]) -> Any:
-    from dataclasses import fields, replace
-
-    held = [f.name for f in fields(example) if not f.init and f.name in parts]
-    others = {n: parts.pop(n) for n in held}
-    new = replace(example, **parts)
-    for name, value in others.items():
-        object.__setattr__(new, name, value)
-    return new
 
 
 def _split(x: Any, whole: bool = False) -> tuple[Any, tuple, list] | None:
@@ -121,9 +123,7 @@ def _split(x: Any, whole: bool = False) -> tuple[Any, tuple, list] | None:
     if isinstance(x, dict):
         return ("mapping", {} if type(x) is dict else x), tuple(x), list(x.values())
     if hasattr(type(x), "__dataclass_fields__"):
-        from dataclasses import fields
-
-        held = [f.name for f in fields(x) if f.init or (whole and hasattr(x, f.name))]
+        held = fields_of(x, whole)
         return ("dataclass", x), tuple(held), [getattr(x, n) for n in held]
     return None
 
@@ -150,7 +150,8 @@ def _flatten(x: Any, leaves: list, whole: bool) -> Tree:
         leaves.append(x)
         return LEAF_TREE
     node, keys, children = parts
-    return Tree(node, keys, tuple([_flatten(c, leaves, whole) for c in children]))
+    since = None if type(x) in PLAIN else set_since(x, node[0], keys)
+    return Tree(node, keys, tuple([_flatten(c, leaves, whole) for c in children]), since)
 
 
 def flatten_like(tree: Tree, x: Any, what: str, like: str) -> list[Any]:

@@ -46,6 +46,10 @@ class StaggeredBDF(Staggered):
     direction: float
     LU: Factorised | None
 
+    def begin(self: Any) -> None:
+        super().begin()
+        self.D[2:] = 0  # SciPy leaves what memory held, which may warn when it is subtracted
+
     def _step_impl(self: Any) -> tuple[bool, str | None]:
         least = 10 * abs(np.nextafter(self.t, self.direction * np.inf) - self.t)
         if self.h_abs > self.max_step:
