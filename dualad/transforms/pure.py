@@ -28,7 +28,7 @@ __all__ = ["writes_nothing"]
 
 def writes_nothing(f: Any, args: Sequence[Any], options: dict[str, Any]) -> bool:
     """Whether a call of f with these arguments is seen to write into no array that exists."""
-    if type(f) is not FunctionType:
+    if type(f) is not FunctionType or np.geterrcall() is not None:  # which may write
         return False
     facts = facts_of(f.__code__, f)
     if facts is None or not facts.hold(f):

@@ -104,3 +104,62 @@ def test_and_those_of_a_library_that_have_another_reason():
     assert not isinstance(caught.value, dualad.DualADError)
     with pytest.raises(np.linalg.LinAlgError):
         dualad.grad(lambda x: x * np.linalg.inv(np.zeros((2, 2)))[0, 0])(1.0)
+
+
+OWN = np.array([object(), 1.0], dtype=object)
+
+
+def of_an_attribute(x):
+    return x * np.float64(2.0).item().square()
+
+
+def of_his_own_words(x):
+    raise TypeError("dtype('O') is none of yours")
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * np.exp(OWN)[1],
+        lambda x: x * np.sin(np.array([1.0, None]))[0],
+        lambda x: x * np.exp(np.array(["a"]))[0],
+        lambda x: x * np.linalg.det(np.array([[1.0, None], [2.0, 3.0]])),
+        of_an_attribute,
+        of_his_own_words,
+    ],
+    ids=["exp", "sin", "strings", "det", "attribute", "words"],
+)
+def test_arrays_of_objects_that_hold_no_traced_number(f):
+    with pytest.raises((TypeError, AttributeError)) as plain:
+        f(2.0)
+    with pytest.raises(plain.type) as caught:
+        dualad.grad(f)(2.0)
+    assert type(caught.value) is plain.type
+    assert str(caught.value) == str(plain.value)
+
+
+def test_arrays_of_objects_that_hold_one():
+    def stored(x):
+        a = np.empty((2, 2), dtype=object)
+        a[:] = 1.0
+        a[0, 0] = x
+        return np.linalg.det(a)
+
+    for f in (lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, 3.0]])), stored):
+        with pytest.raises(LostDerivativeError, match="array of objects"):
+            dualad.grad(f)(2.0)
+
+
+def test_an_error_of_a_function_that_a_library_calls():
+    """The same library function had refused a traced number before, which was caught."""
+
+    def fails(row):
+        raise RuntimeError("mine")
+
+    def f(x):
+        with pytest.raises(LostDerivativeError):
+            np.apply_along_axis(lambda row: float(x), 0, np.ones(3))
+        return x * np.apply_along_axis(fails, 0, np.ones(3))
+
+    with pytest.raises(RuntimeError, match=r"^mine$"):
+        dualad.grad(f)(2.0)

@@ -1,5 +1,6 @@
 """Functions that are seen to write into nothing, and gradients that copy nothing for them."""
 
+import functools
 import gc
 import linecache
 import types
@@ -13,6 +14,7 @@ from dualad.engine.fast_paths import contractions
 from dualad.engine.programs import tape as tape_module
 from dualad.transforms import reverse
 from dualad.transforms.pure import writes_nothing
+from dualad.transforms.reading import readers
 
 X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
 BUFFER = np.zeros(3)
@@ -373,6 +375,37 @@ def test_nothing_in_a_closure_is_kept_alive():
     del rows
     gc.collect()
     assert gone() is None
+
+
+def test_what_numpy_calls_at_an_error_may_write():
+    with np.errstate():
+        np.seterrcall(lambda kind, flag: None)
+        try:
+            assert not writes_nothing(straight, (W,), {})
+        finally:
+            np.seterrcall(None)
+    assert writes_nothing(straight, (W,), {})
+
+
+def test_what_was_put_in_the_place_of_a_reader_is_none(monkeypatch):
+    """Even if that was before anything was read."""
+
+    @functools.wraps(np.round)
+    def rounds(x, *rest):
+        BUFFER[0] = 1.0
+        return x
+
+    def f(w):
+        return np.sum(np.round(X @ w))
+
+    readers.cache_clear()
+    try:
+        with monkeypatch.context() as m:
+            m.setattr(np, "round", rounds)
+            assert not writes_nothing(f, (W,), {})
+            assert np.sum in readers()
+    finally:
+        readers.cache_clear()
 
 
 # --- gradients -----------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ...errors import LeakError
-from .swallowed import note, regained
+from .swallowed import assembled, note, regained
 
-__all__ = ["Level", "is_running", "newest_rank", "refused"]
+__all__ = ["Level", "is_running", "newest_rank", "noted_object", "refused"]
 
 _serial = itertools.count(1)
 #: The innermost level entered in this context. Only who makes fresh arrays asks for it.
@@ -38,6 +38,11 @@ def newest_rank() -> int:
 def refused(message: str) -> str:
     """The message of a refusal, remembered where a library may make another error of it."""
     return note(message, newest_rank())
+
+
+def noted_object() -> None:
+    """Remember that a traced number has become an entry of an array of objects."""
+    assembled(newest_rank())
 
 
 def _leaked(name: str, *_: Any) -> Any:

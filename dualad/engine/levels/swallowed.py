@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
+from opcode import opmap
 from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from ...errors import DualADError, LostDerivativeError
 
-__all__ = ["note", "regained"]
+__all__ = ["assembled", "note", "regained"]
 
 LIBRARIES = ("scipy", "numpy")
 #: What NumPy says, in the frame of its caller, when an entry has not become a float.
@@ -34,6 +35,9 @@ ASSEMBLED = (
     "take: make it with dualad.numpy.array, or np.stack"
 )
 
+#: The instruction of the statement `raise`.
+RAISE = opmap["RAISE_VARARGS"]
+
 
 class Refusal(NamedTuple):
     """What was said, to which function of a library, and the rank of its time."""
@@ -45,6 +49,13 @@ class Refusal(NamedTuple):
 
 #: The last refusal in this context: its text alone, since an error would keep what it came by.
 _last: ContextVar[Refusal | None] = ContextVar("dualad_last_refusal", default=None)
+#: When a traced number was last made an entry of an array of objects in this context.
+_assembled: ContextVar[int] = ContextVar("dualad_last_object", default=0)
+
+
+def assembled(rank: int) -> None:
+    """Remember that a traced number has become an entry of an array of objects."""
+    _assembled.set(rank)
 
 
 def note(message: str, rank: int) -> str:
@@ -65,13 +76,13 @@ def regained(error: BaseException | None, since: int) -> LostDerivativeError | N
     """
     if not isinstance(error, Exception) or isinstance(error, DualADError):
         return None
-    if _is_of_objects(error):
-        return LostDerivativeError(f"{error}: {ASSEMBLED}")
     frames = list(_frames(error.__traceback__))
+    if _is_of_objects(error) and (_assembled.get() > since or any(map(_has_traced, frames))):
+        return LostDerivativeError(f"{error}: {ASSEMBLED}")
     message = _behind(error, frames[-1] if frames else None)
     last = _last.get()
     if message is None and last is not None and last.rank > since:
-        if any(f.f_code is last.code for f in frames):
+        if not _is_raised(error) and any(f.f_code is last.code for f in frames):
             message = last.message
     if message is None:
         return None
@@ -100,6 +111,27 @@ def _is_of_objects(error: Exception) -> bool:
         asked = said.removeprefix("'float' object has no attribute '").removesuffix("'")
         return isinstance(getattr(np, asked, None), np.ufunc)
     return isinstance(error, TypeError) and any(words in said for words in OF_OBJECTS)
+
+
+def _is_raised(error: Exception) -> bool:
+    """Whether a statement outside of libraries has raised it: it is the user's then.
+
+    C code may go on with an exception set, and what it calls fail of that anywhere.
+    """
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or last.tb_lasti < 0 or _is_of_library(last.tb_frame):
+        return False
+    return last.tb_frame.f_code.co_code[last.tb_lasti] == RAISE
+
+
+def _has_traced(frame: FrameType) -> bool:
+    """Whether an array of objects that a function has holds a traced number."""
+    from .traced import TracedArray
+
+    arrays = [a for a in frame.f_locals.values() if type(a) is np.ndarray and a.dtype.hasobject]
+    return any(isinstance(x, TracedArray) for a in arrays for x in a.flat)
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:

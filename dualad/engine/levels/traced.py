@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import LostDerivativeError, MissingRuleError, NotDifferentiableError
 from . import missing
-from .level import Level, refused
+from .level import Level, noted_object, refused
 from .rules import Rules
 
 __all__ = [
@@ -172,6 +172,7 @@ class TracedArray:
         wanted = dtype is not None and np.dtype(dtype) == OBJECT
         # The parts of a complex object array are not what real and imag of it give.
         if (wanted or (dtype is None and self.shape == ())) and np.dtype(self.dtype).kind != "c":
+            noted_object()
             return objects(self)
         hints = [hint for hint in (ask() for ask in HINTS) if hint]
         raise lost(

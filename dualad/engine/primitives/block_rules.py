@@ -16,7 +16,8 @@ from ..arrays.guard import ignore, restore, vdot
 from .steps import Steps
 from .terms import names_in
 
-__all__ = ["BlockRule", "NotANumber", "ShareRules", "joint_rule", "renamed", "share_rule"]
+__all__ = ["BlockRule", "NotANumber", "ShareRules", "joint_rule", "renamed", "share_rule",
+           "value_rule"]  # fmt: skip
 
 #: A name that is read, not one that says which argument follows.
 NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!=)")
@@ -123,6 +124,12 @@ def joint_rule(
     if singular:
         steps.lines.append("if is_none_at_all(vdot(t, t)): raise NotANumber")
     return BlockRule(["out", "t", *names], of_value, steps.lines, steps.count, namespace)
+
+
+@functools.cache
+def value_rule(rule: BlockRule) -> BlockRule:
+    """A rule without what is quiet, as tangents are."""
+    return BlockRule(rule.parameters, rule.loud, (), rule.spares, rule.scope)
 
 
 def share_rule(

@@ -15,7 +15,7 @@ from ..arrays.cutting import TOGETHER, scratch
 from ..arrays.memory import F64, POOL
 from ..arrays.sums import halves, sum_of_parts
 from ..primitives.block_programs import Call, Program
-from ..primitives.block_rules import BlockRule
+from ..primitives.block_rules import BlockRule, value_rule
 
 __all__ = ["Leaf", "Node", "Pass", "Rule", "in_order"]
 
@@ -213,6 +213,11 @@ class Pass:
         """Compute block by block; the nodes that are kept, with value and tangent."""
         self.sums(())
         return self.results()
+
+    def values_alone(self) -> None:
+        """Compute the values, for what they may warn of: a tangent that is NaN ends nothing."""
+        self.calls = [c._replace(rule=value_rule(c.rule)) for c in self.calls]
+        self.sums(())
 
     def results(self) -> list[tuple[Node, Leaf]]:
         """The nodes that are kept, with value and tangent, when they are computed."""

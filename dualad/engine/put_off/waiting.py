@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from itertools import chain
 from types import CodeType
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays.memory import F64, large_copy
-from ..primitives.block_rules import NotANumber
 from ..programs.tape import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, in_order
@@ -127,8 +125,8 @@ class State:
             return
         for shape in {n.shape: None for n in unseen}:
             nodes = in_order([n for n in unseen if n.shape == shape])
-            with self.alarms.of_the_operations(), suppress(NotANumber):
-                Pass(nodes).carry_out()
+            with self.alarms.of_the_operations():
+                Pass(nodes).values_alone()
 
 
 def is_constant(c: Any, shape: tuple[int, ...]) -> bool:

@@ -395,6 +395,29 @@ def test_nobody_looks_at_what_warns():
     assert messages(f) == {"invalid value encountered in log"}
 
 
+def test_nobody_looks_at_it_after_a_tangent_that_is_nan():
+    """0 / 0 is the slope of the root: that ends no search for what else may warn."""
+
+    def f(x):
+        total = np.sum(x * x)
+        np.sqrt(x * 0.0)
+        np.log(x * 1.0 - 9.0)
+        1.0 / (x * 0.0)
+        return total
+
+    few = {str(w.message) for w in warned(lambda: dualad.jvp(f, (X[:4],), (T[:4],)))}
+    assert few == {"invalid value encountered in log", "divide by zero encountered in divide"}
+    for _ in range(2):
+        assert messages(f) == few
+
+
+def warned(call):
+    with warnings.catch_warnings(record=True) as log:
+        warnings.simplefilter("always")
+        call()
+    return log
+
+
 def test_what_is_computed_again_does_not_warn_again():
     count = []
 
