@@ -36,10 +36,12 @@ PYTHON = (abs, bool, complex, enumerate, float, int, len, list, max, min, range,
           tuple, zip)  # fmt: skip
 PROPERTIES = frozenset("T dtype imag mT ndim real shape size".split())
 #: What holds nothing that could run code of its own.
-NUMBERS = (float, int, bool, complex, str, type(None), type(Ellipsis), slice, range, np.dtype)
+NUMBERS = (float, int, bool, complex, str, type(None), type(Ellipsis), range, np.dtype)
+CONTAINERS = (dict, list, tuple, slice)
 SCALARS = frozenset(np.sctypeDict.values()) - {np.void, np.object_}
-#: How many entries of a container are looked at, and how many functions that a function calls.
-MANY, CALLED = 256, 16
+#: How many entries of a container, and of those in it, are looked at, and how many functions that
+#: a function calls.
+MANY, CALLED = 512, 16
 
 EXPRESSIONS = (
     ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice,
@@ -69,11 +71,27 @@ def is_harmless(x: Any) -> bool:
     kind = type(x)
     if kind is np.ndarray:
         return not x.dtype.hasobject
-    if kind in NUMBERS or kind in SCALARS or isinstance(x, TracedArray):
-        return True
-    if kind is dict:
-        return len(x) <= MANY and all(map(is_harmless, x)) and all(map(is_harmless, x.values()))
-    return kind in (tuple, list) and len(x) <= MANY and all(map(is_harmless, x))
+    if kind in CONTAINERS:
+        return holds_harmless(x)
+    return kind in NUMBERS or kind in SCALARS or isinstance(x, TracedArray)
+
+
+def holds_harmless(container: Any) -> bool:
+    """The same of all that a container holds, which may be the container itself."""
+    waiting, left = [container], MANY
+    while waiting:
+        c = waiting.pop()
+        if type(c) is slice:
+            c = c.start, c.stop, c.step
+        left -= len(c)
+        if left < 0:
+            return False
+        for x in (*c, *c.values()) if type(c) is dict else c:
+            if type(x) in CONTAINERS:
+                waiting.append(x)
+            elif not is_harmless(x):
+                return False
+    return True
 
 
 @functools.cache

@@ -408,6 +408,37 @@ def test_what_was_put_in_the_place_of_a_reader_is_none(monkeypatch):
         readers.cache_clear()
 
 
+class Writes:
+    """An index that writes when it is asked for."""
+
+    def __index__(self):
+        BUFFER[0] = 1.0
+        return 1
+
+
+def test_slices_may_hold_anything():
+    assert writes_nothing(lambda w, at: np.sum((X @ w)[at]), (W, slice(0, 2)), {})
+    assert not writes_nothing(lambda w, at: np.sum((X @ w)[at]), (W, slice(0, Writes())), {})
+
+
+def test_containers_that_hold_themselves():
+    node = {"value": 2.0, "parts": [1.0]}
+    assert writes_nothing(containers, (W, node), {})
+    node["parts"].append(node)
+    assert not writes_nothing(containers, (W, node), {})
+    large = np.full((200, 200), 0.5)
+    gradient = dualad.grad(lambda a: np.sum(large @ a) * node["value"])(large)
+    np.testing.assert_allclose(gradient, 200.0)
+
+
+def test_not_many_entries_are_looked_at():
+    rows = [[1.0] * 20] * 20
+    assert writes_nothing(containers, (W, rows), {})
+    for _ in range(6):  # 20 to the power of 8 in all
+        rows = [rows] * 20
+    assert not writes_nothing(containers, (W, rows), {})
+
+
 # --- gradients -----------------------------------------------------------------------------------
 
 
