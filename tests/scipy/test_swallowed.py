@@ -163,3 +163,46 @@ def test_an_error_of_a_function_that_a_library_calls():
 
     with pytest.raises(RuntimeError, match=r"^mine$"):
         dualad.grad(f)(2.0)
+
+
+class Speechless(TypeError):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def test_an_error_that_says_nothing():
+    with pytest.raises(Speechless):
+        dualad.grad(failing(Speechless()))(2.0)
+
+
+def test_errors_that_are_causes_of_each_other():
+    def f(x):
+        try:
+            np.linalg.inv(np.zeros((2, 2)))
+        except np.linalg.LinAlgError as error:
+            other = KeyError("mine")
+            error.__cause__, other.__cause__ = other, error
+            raise
+
+    with pytest.raises(np.linalg.LinAlgError):
+        dualad.grad(f)(2.0)
+
+
+def test_what_fails_after_a_refusal_was_caught():
+    """The error has the refusal for a context, since it is raised where that is handled."""
+
+    def f(x, otherwise):
+        try:
+            return float(x)
+        except LostDerivativeError:
+            return x * otherwise()
+
+    def stores():
+        buffer = np.zeros(2)
+        buffer[0] = [1.0, 2.0]
+
+    with pytest.raises(np.linalg.LinAlgError):
+        dualad.grad(f)(2.0, lambda: np.linalg.inv(np.zeros((2, 2))))
+    with pytest.raises(ValueError, match="with a sequence") as caught:
+        dualad.grad(f)(2.0, stores)
+    assert type(caught.value) is ValueError

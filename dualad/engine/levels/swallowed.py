@@ -21,6 +21,7 @@ from ...errors import DualADError, LostDerivativeError
 __all__ = ["assembled", "note", "regained"]
 
 LIBRARIES = ("scipy", "numpy")
+PACKAGE = __name__.partition(".")[0]
 #: What NumPy says, in the frame of its caller, when an entry has not become a float.
 STORING = "setting an array element with a sequence"
 STORED = (
@@ -86,27 +87,38 @@ def regained(error: BaseException | None, since: int) -> LostDerivativeError | N
             message = last.message
     if message is None:
         return None
-    return LostDerivativeError(f"{message} ({type(error).__name__} came of it: {error})")
+    return LostDerivativeError(f"{message} ({type(error).__name__} came of it: {words_of(error)})")
+
+
+def words_of(error: Exception) -> str:
+    """What an error says: nothing where it is one of the user's that fails to say it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _behind(error: Exception, innermost: FrameType | None) -> str | None:
     """What a refusal said that is the cause of an error which a library has raised."""
     foreign = (
         isinstance(error, SystemError)
-        or STORING in str(error)
+        or STORING in words_of(error)
         or (innermost is not None and _is_of_library(innermost))
     )
-    cause = error.__cause__ or error.__context__
-    while foreign and cause is not None:
+    cause, met = error.__cause__ or error.__context__, set[int]()
+    while foreign and cause is not None and id(cause) not in met:
         if isinstance(cause, LostDerivativeError):
-            return STORED if str(error).startswith(STORING) else str(cause)
+            if not isinstance(error, SystemError) and _is_caught_by_user(cause):
+                return None
+            return STORED if words_of(error).startswith(STORING) else str(cause)
+        met.add(id(cause))
         cause = cause.__cause__ or cause.__context__
     return None
 
 
 def _is_of_objects(error: Exception) -> bool:
     """Whether NumPy says in its own words that it was given an array of objects."""
-    said = str(error)
+    said = words_of(error)
     if type(error) is AttributeError:  # a loop over objects asks each for a method of that name
         asked = said.removeprefix("'float' object has no attribute '").removesuffix("'")
         return isinstance(getattr(np, asked, None), np.ufunc)
@@ -126,11 +138,20 @@ def _is_raised(error: Exception) -> bool:
     return last.tb_frame.f_code.co_code[last.tb_lasti] == RAISE
 
 
+def _is_caught_by_user(cause: BaseException) -> bool:
+    """Whether a function of the user's has caught an error: what it does then is its own."""
+    if cause.__traceback__ is None:
+        return False
+    frame = cause.__traceback__.tb_frame  # as far as the error came
+    return not _is_of_library(frame, (*LIBRARIES, PACKAGE))
+
+
 def _has_traced(frame: FrameType) -> bool:
     """Whether an array of objects that a function has holds a traced number."""
     from .traced import TracedArray
 
-    arrays = [a for a in frame.f_locals.values() if type(a) is np.ndarray and a.dtype.hasobject]
+    held = dict(frame.f_locals).values()
+    arrays = [a for a in held if type(a) is np.ndarray and a.dtype.hasobject]
     return any(isinstance(x, TracedArray) for a in arrays for x in a.flat)
 
 
@@ -140,5 +161,5 @@ def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
         traceback = traceback.tb_next
 
 
-def _is_of_library(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES
+def _is_of_library(frame: FrameType, libraries: tuple[str, ...] = LIBRARIES) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in libraries
