@@ -7,6 +7,7 @@ first one, after `rows` has made short rows long.
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -29,15 +30,19 @@ class _Scratch(threading.local):
 
 
 _scratch = _Scratch()
+_fresh = aligned(8)
+#: How many references there are to the memory of blocks that nobody has.
+IDLE = sys.getrefcount(_fresh.base)
 
 
 def scratch(count: int, n: int) -> np.ndarray:
     """Rows of n float64 entries for intermediate blocks, the same ones at every call.
 
-    Each begins where a line of the cache does.
+    Each begins where a line of the cache does. They are others while somebody has these: Python
+    may run code in the midst of an operation, for a signal or an object that has died.
     """
     step = -(-n // 8) * 8
-    if _scratch.memory.size < count * step:
+    if sys.getrefcount(_scratch.memory.base) != IDLE or _scratch.memory.size < count * step:
         _scratch.memory = aligned(count * step)
     return _scratch.memory[: count * step].reshape(count, step)[:, :n]
 
