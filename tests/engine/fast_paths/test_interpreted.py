@@ -10,7 +10,7 @@ import pytest
 
 import dualad
 from dualad.engine.arrays.memory import LARGE
-from dualad.engine.fast_paths import codegen, interpreted, writer
+from dualad.engine.fast_paths import codegen, interpreted, written
 from dualad.engine.kinds.batched import batched
 from dualad.engine.kinds.batched_dual import make_batched_dual
 from dualad.engine.kinds.dual import Dual, make_dual
@@ -282,10 +282,10 @@ def test_what_is_the_same_text_is_compiled_once():
     assert sin.__globals__ is not cos.__globals__
     assert sin.__code__.co_filename == "<Recorded sin>"
     assert cos.__code__.co_filename == "<Recorded cos>"
-    writer.code_of.cache_clear()
+    written.code_of.cache_clear()
     for name, compiled in (("sinh", 2), ("cosh", 3)):  # the operation, and a pull each
         codegen.generated(unused(name), "Recorded")
-        assert writer.code_of.cache_info().misses == compiled
+        assert written.code_of.cache_info().misses == compiled
     assert dualad.grad(np.sinh)(0.5) == np.cosh(0.5)
 
 
