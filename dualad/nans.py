@@ -17,7 +17,7 @@ from .engine.fast_paths.codegen import rewire
 from .engine.fast_paths.contractions import use
 from .engine.levels.traced import TracedArray, name_of
 from .engine.levels.watch import WATCH, Watch, watched
-from .engine.primitives.primitive import Elementwise
+from .engine.primitives.elementwise import Elementwise
 from .tensor import operand
 
 __all__ = ["debug_nans"]

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..engine.levels.traced import Spec, buffer, frozen, memory_of
 from ..engine.primitives.inplace import link
-from ..engine.primitives.primitive import Linear, Opaque
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import Opaque
 from .constants import sign
 from .registry import CONSTANT, function, kinks, ufunc
 from .structure import cast

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .products import array_of, conj
 from .registry import function
 

@@ -16,7 +16,9 @@ from ..engine.arrays.memory import LARGE, large_result
 from ..engine.kinds.direction import constant
 from ..engine.levels.traced import Spec, raw
 from ..engine.primitives.chain import Cases, Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
 from .products import conj

@@ -29,7 +29,9 @@ import numpy as np
 from ..engine.kinds.direction import constant, direction
 from ..engine.levels.traced import Spec, raw
 from ..engine.primitives.chain import Cases, Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..errors import DirectionNeededError, SingularPointError
 from .complexes import imag, real
 from .gaps import has_ties, inverse_gaps, ties

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..engine.levels.traced import Spec, TracedArray
 from ..engine.primitives.inplace import link, store
-from ..engine.primitives.primitive import Linear
+from ..engine.primitives.linear import Linear
 from .getitem import index_set
 from .products import array_of, conj
 from .registry import function

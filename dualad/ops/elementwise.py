@@ -15,7 +15,7 @@ from ..engine.arrays.guard import IGNORE, ignore, restore, set_state
 from ..engine.fast_paths.codegen import install
 from ..engine.kinds.duck import duck_under
 from ..engine.levels.traced import FUNCTIONS, UFUNCS, raw
-from ..engine.primitives.primitive import Elementwise, unit
+from ..engine.primitives.elementwise import Elementwise, unit
 from .registry import kinks
 
 __all__ = ["NAMESPACE", "elementwise"]

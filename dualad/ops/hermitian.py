@@ -14,7 +14,8 @@ import numpy as np
 
 from ..engine.arrays.memory import copied, zeros
 from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from . import lapack
 from .linalg import above, adjoint, clear_above, half_triangle
 

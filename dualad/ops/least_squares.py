@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from .complexes import real
 from .constants import plain
 from .linalg import adjoint, diagonal_of, half_triangle

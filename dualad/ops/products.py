@@ -18,8 +18,10 @@ from ..engine.fast_paths.codegen import mixed
 from ..engine.fast_paths.contractions import install, of_two
 from ..engine.levels.traced import Spec, TracedArray, as_operand
 from ..engine.primitives.chain import Chain, Link
+from ..engine.primitives.composite import Composite
 from ..engine.primitives.inplace import augmented, store
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .registry import function, ufunc
 from .structure import axes_of, axis_of, reshape, transpose
 

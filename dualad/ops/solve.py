@@ -14,7 +14,9 @@ import numpy as np
 
 from ..engine.levels.traced import Spec, raw
 from ..engine.primitives.chain import Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..errors import SingularPointError
 from .linalg import adjoint, square
 from .products import array_of, matmul

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..engine.arrays.memory import workspace, zeros
 from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..engine.primitives.shape import zeros_like
 from . import lapack
 from .gaps import (

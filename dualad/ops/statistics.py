@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import raw
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from .norms import inner, length, radial
 from .products import array_of, conj
 from .reduce import all_axes, finish, given, kept, np_mean, np_sum, number_of, without_nan

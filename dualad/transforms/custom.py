@@ -12,7 +12,9 @@ import numpy as np
 from ..engine.fast_paths.codegen import define
 from ..engine.levels.traced import Buffer, TracedArray, as_operand, spec_of, stack_objects
 from ..engine.levels.tree import LEAF_TREE, Tree, flatten, flatten_like, tree_map
-from ..engine.primitives.primitive import Composite, Elementwise, Opaque
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.elementwise import Elementwise
+from ..engine.primitives.primitive import Opaque
 from ..engine.put_off.postponed import stop
 from ..errors import ArgumentError, LostDerivativeError, MissingRuleError, ShapeError
 from ..ops.elementwise import NAMESPACE

@@ -24,8 +24,9 @@ from ..kinds.duck import as_duck
 from ..kinds.recorded import Recorded
 from ..levels.traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
 from ..primitives.blocks import result_at
+from ..primitives.elementwise import Elementwise
 from ..primitives.keywords import call_with_keywords
-from ..primitives.primitive import Elementwise, lifted
+from ..primitives.primitive import lifted
 from ..primitives.shape import fit
 from ..programs.tape import kept
 from ..put_off import putting_off

@@ -23,8 +23,9 @@ from ..kinds.batched_dual import BatchedDual, completed, vector_moves
 from ..kinds.dual import Dual
 from ..kinds.recorded import Recorded
 from ..levels.traced import OBJECT
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise, lifted
+from ..primitives.primitive import lifted
 from ..primitives.shape import fit
 from ..programs.tape import kept
 from .twins import Twins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..primitives.primitive import Elementwise
+from ..primitives.elementwise import Elementwise
 from ..programs.tape import pull_elementwise
 
 __all__ = ["Twins"]

@@ -8,8 +8,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..primitives.blocks import Later
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise
 
 __all__ = ["Written", "quick"]
 

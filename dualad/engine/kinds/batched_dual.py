@@ -15,7 +15,7 @@ import numpy as np
 
 from ..levels.level import Level
 from ..levels.traced import Buffer, TracedArray
-from ..primitives.primitive import Linear
+from ..primitives.linear import Linear
 from ..primitives.shape import zeros_like
 from .batched import Batched, batched
 from .dual import Dual, make_dual

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..levels.level import Level
 from ..levels.traced import Buffer, TracedArray, buffer
-from ..primitives.primitive import is_large
+from ..primitives.linear import is_large
 
 #: What an operation that is linear in its one argument does to value and tangent alike.
 PLAIN = (np.ndarray, np.float64)

@@ -10,7 +10,9 @@ import numpy as np
 from ..arrays.memory import LARGE
 from ..levels.level import Level
 from ..levels.traced import TracedArray, buffer, frozen, spec_of
-from ..primitives.primitive import INPUTS, Composite, Elementwise, Linear
+from ..primitives.composite import Composite
+from ..primitives.elementwise import INPUTS, Elementwise
+from ..primitives.linear import Linear
 from ..programs.linear import pull_composite
 from ..programs.tape import kept, pull_elementwise, pull_linear, pull_part, specs
 from .dual import Dual

@@ -23,8 +23,8 @@ from ..fast_paths.codegen import add_kind
 from ..kinds.recorded import Recorded
 from ..levels.traced import FUNCTIONS, SLOT
 from ..primitives.blocks import joint_rule, pool_of
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise
 from ..programs.tape import may_change
 from ..put_off.joint import Leaf, Node, Rule
 from ..put_off.late import Late, settle, settled_within, state_of_result

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..kinds.recorded import Recorded
 from ..levels.traced import SLOT, Spec
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise
 from ..programs.tape import pull_linear
 from ..put_off.joint import Node
 from ..put_off.late import Late, settle, state_of_result

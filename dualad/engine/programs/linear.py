@@ -18,8 +18,9 @@ from ..arrays.guard import has_nan, quiet
 from ..levels.level import Level
 from ..levels.traced import Spec, TracedArray, raw, spec_of
 from ..primitives.chain import shares_of
+from ..primitives.elementwise import Elementwise
 from ..primitives.inplace import frozen
-from ..primitives.primitive import Elementwise, Linear
+from ..primitives.linear import Linear
 from ..primitives.shape import either_zero_wins, fit, unfit, zero_wins
 from .compilable import Compilable
 from .tape import add_cotangent, conjugate, kept, multiply, pull_linear, specs, sweep

@@ -16,7 +16,9 @@ import numpy as np
 from ..levels.level import Level
 from ..levels.traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, frozen, name_of
 from ..levels.watch import users_frame
-from ..primitives.primitive import Elementwise, Linear, Opaque
+from ..primitives.elementwise import Elementwise
+from ..primitives.linear import Linear
+from ..primitives.primitive import Opaque
 from .operations import Guard, Operation, Untraceable, Variable
 from .shown import NotNumbers, Shown, cast, python_type
 

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.levels.traced import Spec, raw
-from ...engine.primitives.primitive import Composite, Linear
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.linear import Linear
 from ..dropin import drop_in, matrix, operand
 from ..linalg import adjoint
 

@@ -18,7 +18,8 @@ import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
 from ...engine.levels.traced import Spec, TracedArray, raw
-from ...engine.primitives.primitive import Composite, Linear
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.linear import Linear
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
 from ..dropin import drop_in, is_tracked, matrix, operand

@@ -9,7 +9,7 @@ import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
 from ...engine.levels.traced import Spec, raw
-from ...engine.primitives.primitive import Linear
+from ...engine.primitives.linear import Linear
 from ..complexes import real
 from ..dropin import drop_in, operand
 from ..products import conj

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.levels.traced import Spec
-from ...engine.primitives.primitive import Linear
+from ...engine.primitives.linear import Linear
 from ..dropin import drop_in, matrix, operand
 from ..linalg import adjoint, transposed
 from ..products import conj

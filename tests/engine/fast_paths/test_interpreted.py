@@ -17,7 +17,8 @@ from dualad.engine.kinds.dual import Dual, make_dual
 from dualad.engine.kinds.recorded import Recorded, recorded
 from dualad.engine.levels.level import Level
 from dualad.engine.levels.traced import TracedArray
-from dualad.engine.primitives.primitive import PRIMITIVES, Elementwise
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.engine.programs.tape import push_tape, sweep
 
 ELEMENTWISE = [
