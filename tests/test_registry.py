@@ -10,7 +10,7 @@ import pytest
 from scipy_samples import scipy_samples
 
 import dualad
-from dualad.engine.levels.traced import Spec, spec_of
+from dualad.engine.levels.spec import Spec, spec_of
 from dualad.engine.primitives.chain import Chain
 from dualad.engine.primitives.composite import Composite
 from dualad.engine.primitives.elementwise import Elementwise

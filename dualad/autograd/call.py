@@ -12,7 +12,8 @@ from ..engine.kinds.batched_dual import general
 from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.recorded import Recorded
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Spec, TracedArray, raw, spec_of
+from ..engine.levels.spec import Spec, spec_of
+from ..engine.levels.traced import TracedArray, raw
 from ..engine.programs.linear import LinearVariable
 from ..engine.programs.tape import kept, pull_custom
 from ..engine.put_off.postponed import stop

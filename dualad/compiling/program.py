@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import originals
+from ..engine.levels.buffer import Buffer
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Buffer, TracedArray
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import Tree, flatten
 from ..engine.primitives.primitive import PRIMITIVES
 from ..engine.staging.constants import Constants, settled_constants

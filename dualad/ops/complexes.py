@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, buffer, frozen, memory_of
+from ..engine.levels.buffer import buffer, frozen
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import memory_of
 from ..engine.primitives.inplace import link
 from ..engine.primitives.linear import Linear
 from ..engine.primitives.primitive import Opaque

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.kinds.direction import constant, direction
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
 from ..engine.primitives.chain import Cases, Chain, Link
 from ..engine.primitives.composite import Composite
 from ..engine.primitives.linear import Linear

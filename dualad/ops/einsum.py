@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, TracedArray
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray
 from ..engine.primitives.inplace import link, store
 from ..engine.primitives.linear import Linear
 from .getitem import index_set

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.guard import has_nan
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
 from ..engine.primitives.composite import Composite
 from ..engine.primitives.inplace import store
 from ..engine.primitives.linear import Linear

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
+from ..engine.levels.spec import Spec
 from ..engine.primitives.inplace import store
 from ..engine.primitives.linear import Linear
 from .getitem import getitem

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
+from ..engine.levels.spec import Spec
 from ..engine.primitives.linear import Linear
 from ..engine.primitives.primitive import Opaque
 from .batch_axis import batch_size, with_batch_axis

@@ -10,8 +10,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.levels.rules import loading
-from ..engine.levels.traced import FUNCTIONS, GENERAL
+from ..engine.levels.rules import FUNCTIONS, GENERAL, loading
 
 __all__ = ["LATER", "load_all"]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import TracedArray, as_operand
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.values import as_operand
 from .structure import axis_of
 
 __all__ = ["as_array", "flat_if_none"]

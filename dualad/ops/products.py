@@ -16,7 +16,9 @@ from ..engine.arrays.cutting import add_products
 from ..engine.arrays.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.fast_paths.codegen import mixed
 from ..engine.fast_paths.contractions import install, of_two
-from ..engine.levels.traced import Spec, TracedArray, as_operand
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.values import as_operand
 from ..engine.primitives.chain import Chain, Link
 from ..engine.primitives.composite import Composite
 from ..engine.primitives.inplace import augmented, store

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
 from ..engine.primitives.chain import Chain, Link
 from ..engine.primitives.composite import Composite
 from ..engine.primitives.linear import Linear

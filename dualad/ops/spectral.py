@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import workspace, zeros
-from ..engine.levels.traced import Spec
+from ..engine.levels.spec import Spec
 from ..engine.primitives.linear import Linear
 from ..engine.primitives.primitive import align
 from ..engine.primitives.shape import zeros_like

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..engine.arrays.storage import overlap
 from ..engine.kinds.dual import Dual
-from ..engine.levels.traced import TracedArray, buffer, raw
+from ..engine.levels.buffer import buffer
+from ..engine.levels.traced import TracedArray, raw
 from ..engine.programs.linear import LinearVariable
 from ..engine.requires_grad.graph import GraphValue
 from ..engine.requires_grad.visible import is_functional

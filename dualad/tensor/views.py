@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.storage import bump, overlap
-from ..engine.levels.traced import buffer, raw
+from ..engine.levels.buffer import buffer
+from ..engine.levels.traced import raw
 from ..engine.requires_grad.grad_mode import is_grad_enabled
 from ..engine.requires_grad.visible import is_functional
 from ..errors import NotDifferentiableError, ShapeError

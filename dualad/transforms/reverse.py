@@ -12,7 +12,7 @@ import numpy as np
 from ..engine.kinds.duck import duck_under
 from ..engine.kinds.recorded import Recorded, recorded, value_of
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Spec, spec_of
+from ..engine.levels.spec import Spec, spec_of
 from ..engine.levels.tree import LEAF_TREE, flatten, flatten_like
 from ..engine.primitives.shape import fit
 from ..engine.programs.compilable import Compilable

@@ -14,7 +14,7 @@ import numpy as np
 from ..kinds.dual import Dual
 from ..kinds.recorded import Recorded
 from ..levels.level import Level
-from ..levels.traced import Spec
+from ..levels.spec import Spec
 from ..primitives.shape import FEW, fit, sum_to, unfit
 from ..programs.tape import add_cotangent, kept
 from .contractions import moved, noted

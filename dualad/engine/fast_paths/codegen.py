@@ -22,7 +22,11 @@ from ..kinds.batched_dual import BatchedDual, completed, vector_moves
 from ..kinds.dual import Dual
 from ..kinds.duck import as_duck
 from ..kinds.recorded import Recorded
-from ..levels.traced import FOREIGN, OBJECT, UFUNCS, Buffer, TracedArray, as_operand, plain_rule
+from ..levels.buffer import Buffer
+from ..levels.protocols import plain_rule
+from ..levels.rules import UFUNCS
+from ..levels.traced import OBJECT, TracedArray
+from ..levels.values import FOREIGN, as_operand
 from ..primitives.blocks import result_at
 from ..primitives.elementwise import Elementwise
 from ..primitives.keywords import call_with_keywords
@@ -326,7 +330,7 @@ def computed_first(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: A
 FirstCalls.connect(mixed, current, settle)
 TracedArray.with_keywords = staticmethod(call_with_keywords)
 for _kind in KINDS:
-    _kind.__array_ufunc__ = protocol(  # type: ignore[method-assign]
+    _kind.__array_ufunc__ = protocol(
         _kind, TracedArray.__array_ufunc__ if not issubclass(_kind, Late) else computed_first
     )
 
@@ -345,4 +349,4 @@ def add_kind(
         for lazy in _operators:
             setattr(cls, lazy.name, lazy)
             setattr(other, lazy.name, operator_method(lazy.primitive, lazy.reflected))
-        cls.__array_ufunc__ = protocol(cls, computed_first)  # type: ignore[method-assign]
+        cls.__array_ufunc__ = protocol(cls, computed_first)

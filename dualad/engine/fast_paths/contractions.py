@@ -18,7 +18,8 @@ from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual
 from ..kinds.recorded import Recorded
 from ..levels.level import Level
-from ..levels.traced import Spec, TracedArray, spec_of
+from ..levels.spec import Spec, spec_of
+from ..levels.traced import TracedArray
 from ..primitives.shape import BOUND, FEW, unfit
 from ..programs.tape import add_cotangent, kept, pull_linear
 from .codegen import WRITTEN

@@ -22,7 +22,9 @@ from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual, make_dual
 from ..kinds.parts import FULL, add_placed, as_index, sliced
 from ..kinds.recorded import Recorded, recorded
-from ..levels.traced import Buffer, Spec, TracedArray
+from ..levels.buffer import Buffer
+from ..levels.spec import Spec
+from ..levels.traced import TracedArray
 from ..primitives.inplace import link_part, prune
 from ..primitives.shape import BOUND, zeros
 from ..programs.tape import add_cotangent, pull_linear

@@ -16,7 +16,7 @@ from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual, make_dual
 from ..kinds.recorded import Recorded, recorded
 from ..levels.level import Level
-from ..levels.traced import Spec
+from ..levels.spec import Spec
 from ..primitives.shape import BOUND
 from ..programs.tape import add_cotangent, pull_linear
 

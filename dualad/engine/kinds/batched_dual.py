@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..levels.buffer import Buffer
 from ..levels.level import Level
-from ..levels.traced import Buffer, TracedArray
+from ..levels.traced import TracedArray
 from ..primitives.linear import Linear
 from ..primitives.shape import zeros_like
 from .batched import Batched, batched

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays.memory import LARGE
+from ..levels.buffer import buffer, frozen
 from ..levels.level import Level
-from ..levels.traced import TracedArray, buffer, frozen, spec_of
+from ..levels.spec import spec_of
+from ..levels.traced import TracedArray
 from ..primitives.composite import Composite
 from ..primitives.elementwise import INPUTS, Elementwise
 from ..primitives.linear import Linear

@@ -21,7 +21,8 @@ import numpy as np
 
 from ..fast_paths.codegen import add_kind
 from ..kinds.recorded import Recorded
-from ..levels.traced import FUNCTIONS, SLOT
+from ..levels.rules import FUNCTIONS
+from ..levels.traced import SLOT
 from ..primitives.blocks import joint_rule, pool_of
 from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..kinds.recorded import Recorded
-from ..levels.traced import SLOT, Spec
+from ..levels.spec import Spec
+from ..levels.traced import SLOT
 from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
 from ..programs.tape import pull_linear

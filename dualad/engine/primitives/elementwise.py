@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.guard import has_nan, quiet
 from ..arrays.memory import F64
-from ..levels.traced import Spec
+from ..levels.spec import Spec
 from .primitive import Primitive, align
 from .shape import fit
 from .terms import names_in, words_in

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays.memory import F64, LARGE
 from ..arrays.spent import is_spent
-from ..levels.traced import Spec
+from ..levels.spec import Spec
 from .chain import CHAINED
 from .composite import add_all
 from .primitive import Primitive

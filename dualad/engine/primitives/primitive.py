@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..levels.rules import Table
-from ..levels.traced import Spec, TracedArray, spec_of
+from ..levels.rules import FUNCTIONS, Table
+from ..levels.spec import Spec, spec_of
+from ..levels.traced import TracedArray
 from .shape import BOUND
 
 __all__ = ["PRIMITIVES", "Opaque", "Primitive"]
@@ -71,8 +72,6 @@ class Primitive:
 
     def batch(self, args: tuple, mine: tuple[bool, ...], params: dict) -> Any:
         """Apply to arguments of which those marked carry a leading batch axis: loop and stack."""
-        from ..levels.traced import FUNCTIONS
-
         n = next(a.shape[0] for a, m in zip(args, mine, strict=True) if m)
         rows = [
             self(*(a[k] if m else a for a, m in zip(args, mine, strict=True)), **params)

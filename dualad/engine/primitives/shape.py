@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.sums import quick_sum
-from ..levels.traced import Spec, spec_of
+from ..levels.spec import Spec, spec_of
 
 __all__ = [
     "BOUND",

@@ -16,7 +16,8 @@ import numpy as np
 from ...errors import ArgumentError, LinearityError, ShapeError
 from ..arrays.guard import has_nan, quiet
 from ..levels.level import Level
-from ..levels.traced import Spec, TracedArray, raw, spec_of
+from ..levels.spec import Spec, spec_of
+from ..levels.traced import TracedArray, raw
 from ..primitives.chain import shares_of
 from ..primitives.elementwise import Elementwise
 from ..primitives.inplace import frozen

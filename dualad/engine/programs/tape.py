@@ -25,7 +25,9 @@ import numpy as np
 from ..arrays.guard import has_nan, ignore, quiet, restore
 from ..arrays.memory import LARGE, POOL, large_copy, originals, zeros
 from ..arrays.spent import added, is_spent
-from ..levels.traced import Spec, TracedArray, frozen, spec_of
+from ..levels.buffer import frozen
+from ..levels.spec import Spec, spec_of
+from ..levels.traced import TracedArray
 from ..levels.watch import WATCH
 from ..primitives.blocks import blockwise_pull
 from ..primitives.shape import either_zero_wins, fit, unfit, zero_wins

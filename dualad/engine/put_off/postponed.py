@@ -22,7 +22,8 @@ import numpy as np
 from ..arrays.memory import large_copy
 from ..kinds.dual import Dual, make_dual
 from ..levels.level import entered
-from ..levels.traced import FUNCTIONS, SLOT, TracedArray
+from ..levels.rules import FUNCTIONS
+from ..levels.traced import SLOT, TracedArray
 from ..primitives.blocks import NotANumber, pool_of
 from ..programs.tape import may_change
 from .alarms import Alarms

@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..levels.buffer import Buffer, frozen
 from ..levels.level import Level
-from ..levels.traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, frozen, name_of
+from ..levels.missing import name_of
+from ..levels.rules import UFUNC_METHODS
+from ..levels.traced import SLOT, TracedArray
 from ..levels.watch import users_frame
 from ..primitives.elementwise import Elementwise
 from ..primitives.linear import Linear

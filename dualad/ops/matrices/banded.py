@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.levels.traced import Spec
+from ...engine.levels.spec import Spec
 from ...engine.primitives.linear import Linear
 from ..dropin import drop_in, operand
 from ..products import conj

@@ -17,7 +17,8 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
-from ...engine.levels.traced import Spec, TracedArray, raw
+from ...engine.levels.spec import Spec
+from ...engine.levels.traced import TracedArray, raw
 from ...engine.primitives.composite import Composite
 from ...engine.primitives.linear import Linear
 from ...errors import ArgumentError, SingularPointError

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import Spec
+from ...engine.levels.spec import Spec
 from ...engine.primitives.linear import Linear
 from ..batch_axis import batch_size
 from ..products import conj

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import Spec
+from ...engine.levels.spec import Spec
 from ...engine.primitives.linear import Linear
 from ...engine.primitives.primitive import Primitive
 from ...errors import SingularPointError

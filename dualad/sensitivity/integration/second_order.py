@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ..errors import EventError, SensitivityError
 from ..parameters.parameters import ModelParameters, Parameters
 from ..results.result import TimeSensitivities

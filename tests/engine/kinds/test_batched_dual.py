@@ -10,8 +10,9 @@ import dualad
 from dualad.engine.kinds.batched import Batched, batched
 from dualad.engine.kinds.batched_dual import BatchedDual, general, packed
 from dualad.engine.kinds.dual import Dual, make_dual
+from dualad.engine.levels.buffer import Buffer
 from dualad.engine.levels.level import Level
-from dualad.engine.levels.traced import Buffer, raw
+from dualad.engine.levels.traced import raw
 from dualad.engine.primitives.elementwise import Elementwise
 from dualad.engine.primitives.primitive import PRIMITIVES
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.levels.traced import Spec
+from dualad.engine.levels.spec import Spec
 from dualad.engine.programs.linear import LinearProgram, trace_linear
 from dualad.errors import LinearityError
 
