@@ -12,7 +12,7 @@ from ..engine.arrays.storage import overlap
 from ..engine.kinds.dual import Dual
 from ..engine.levels.buffer import buffer
 from ..engine.levels.traced import TracedArray, raw
-from ..engine.programs.linear import LinearVariable
+from ..engine.programs.variable import LinearVariable
 from ..engine.requires_grad.graph import GraphValue
 from ..engine.requires_grad.visible import is_functional
 from ..errors import LostDerivativeError, ShapeError

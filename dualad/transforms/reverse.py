@@ -16,14 +16,10 @@ from ..engine.levels.spec import Spec, spec_of
 from ..engine.levels.tree import LEAF_TREE, flatten, flatten_like
 from ..engine.primitives.shape import fit
 from ..engine.programs.compilable import Compilable
-from ..engine.programs.linear import (
-    LinearProgram,
-    output,
-    program_of_tape,
-    pull_composite,
-    variable,
-)
-from ..engine.programs.tape import pull_custom, push_tape, sweep
+from ..engine.programs.entries import pull_custom
+from ..engine.programs.linear import LinearProgram, output, program_of_tape, pull_composite
+from ..engine.programs.tape import push_tape, sweep
+from ..engine.programs.variable import variable
 from ..engine.put_off.late import Late
 from ..engine.requires_grad.grad_mode import recording
 from ..errors import ArgumentError, DirectionNeededError, ShapeError

@@ -32,7 +32,7 @@ from ..primitives.elementwise import Elementwise
 from ..primitives.keywords import call_with_keywords
 from ..primitives.primitive import lifted
 from ..primitives.shape import fit
-from ..programs.tape import kept
+from ..programs.kept import kept
 from ..put_off import putting_off
 from ..put_off.late import Late, settle as computed, settled_within
 from ..put_off.postponed import Postponed

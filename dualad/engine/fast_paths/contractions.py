@@ -21,7 +21,8 @@ from ..levels.level import Level
 from ..levels.spec import Spec, spec_of
 from ..levels.traced import TracedArray
 from ..primitives.shape import BOUND, FEW, unfit
-from ..programs.tape import add_cotangent, kept, pull_linear
+from ..programs.entries import add_cotangent, pull_linear
+from ..programs.kept import kept
 from .codegen import WRITTEN
 
 __all__ = ["install", "moved", "noted", "of_two", "summed", "use"]

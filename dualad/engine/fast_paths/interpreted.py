@@ -27,7 +27,7 @@ from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
 from ..primitives.primitive import lifted
 from ..primitives.shape import fit
-from ..programs.tape import kept
+from ..programs.kept import kept
 from .twins import Twins
 
 __all__ = ["FEW", "Made", "Pair", "first_calls"]

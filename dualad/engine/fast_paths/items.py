@@ -27,7 +27,7 @@ from ..levels.spec import Spec
 from ..levels.traced import TracedArray
 from ..primitives.inplace import link_part, prune
 from ..primitives.shape import BOUND, zeros
-from ..programs.tape import add_cotangent, pull_linear
+from ..programs.entries import add_cotangent, pull_linear
 
 __all__ = ["install"]
 

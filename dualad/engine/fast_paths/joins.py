@@ -18,7 +18,7 @@ from ..kinds.recorded import Recorded, recorded
 from ..levels.level import Level
 from ..levels.spec import Spec
 from ..primitives.shape import BOUND
-from ..programs.tape import add_cotangent, pull_linear
+from ..programs.entries import add_cotangent, pull_linear
 
 __all__ = ["joined", "stacked"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..primitives.elementwise import Elementwise
-from ..programs.tape import pull_elementwise
+from ..programs.entries import pull_elementwise
 
 __all__ = ["Twins"]
 

@@ -15,8 +15,9 @@ from ..levels.traced import TracedArray
 from ..primitives.composite import Composite
 from ..primitives.elementwise import INPUTS, Elementwise
 from ..primitives.linear import Linear
+from ..programs.entries import pull_elementwise, pull_linear, pull_part, specs
+from ..programs.kept import kept
 from ..programs.linear import pull_composite
-from ..programs.tape import kept, pull_elementwise, pull_linear, pull_part, specs
 from .dual import Dual
 
 __all__ = ["Recorded", "entry_for", "recorded", "value_of"]

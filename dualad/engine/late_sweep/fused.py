@@ -19,7 +19,7 @@ from ..arrays.guard import has_nan
 from ..arrays.memory import F64, LARGE
 from ..arrays.spent import SPENT, is_spent
 from ..primitives.blocks import share_rule
-from ..programs.tape import pull_linear
+from ..programs.entries import pull_linear
 from ..put_off.joint import Node, in_order
 from .record_state import RecordState
 from .runs import Run, RunWithValues, Step, is_plain

@@ -26,7 +26,7 @@ from ..levels.traced import SLOT
 from ..primitives.blocks import joint_rule, pool_of
 from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..programs.tape import may_change
+from ..programs.kept import may_change
 from ..put_off.joint import Leaf, Node, Rule
 from ..put_off.late import Late, settle, settled_within, state_of_result
 from ..put_off.postponed import LONGEST, state_of

@@ -16,7 +16,7 @@ from ..arrays.guard import ignore, restore
 from ..arrays.memory import F64, POOL
 from ..arrays.spent import is_spent
 from ..arrays.sums import add_parts
-from ..programs.tape import add_cotangent
+from ..programs.entries import add_cotangent
 from ..put_off.joint import Node, in_blocks, quietly
 from .record_state import RecordState, finite_sum
 

@@ -25,7 +25,7 @@ from ..levels.level import entered
 from ..levels.rules import FUNCTIONS
 from ..levels.traced import SLOT, TracedArray
 from ..primitives.blocks import NotANumber, pool_of
-from ..programs.tape import may_change
+from ..programs.kept import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, Rule, in_order
 from .late import Late, settle, settled_within, state_of_result

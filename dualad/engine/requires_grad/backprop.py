@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import LevelError
 from ..arrays.guard import has_nan, quiet
 from ..levels.watch import WATCH
-from ..programs.tape import pull_custom, pull_part
+from ..programs.entries import pull_custom, pull_part
 from .graph import Node, check_versions, readable
 
 __all__ = ["Sweep", "free", "sweep_graph"]

@@ -23,7 +23,8 @@ from ..levels.buffer import buffer, settled
 from ..levels.level import Level
 from ..levels.spec import Spec
 from ..levels.traced import TracedArray, raw
-from ..programs.tape import kept, pull_part
+from ..programs.entries import pull_part
+from ..programs.kept import kept
 
 __all__ = [
     "GRAPH",
