@@ -37,7 +37,8 @@ from ..put_off import putting_off
 from ..put_off.late import Late, settle as computed, settled_within
 from ..put_off.postponed import Postponed
 from ..put_off.waiting import LATE
-from .interpreted import FirstCalls, Pair, first_calls
+from .first_calls import FirstCalls, Pair
+from .interpreted import first_calls
 from .numbers import ARRAYS, doubled
 from .twins import Twins
 
