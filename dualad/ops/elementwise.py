@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.guard import IGNORE, ignore, restore, set_state
-from ..engine.fast_paths.codegen import install
+from ..engine.fast_paths.operators import install
 from ..engine.kinds.duck import duck_under
 from ..engine.levels.rules import FUNCTIONS, UFUNCS
 from ..engine.levels.traced import raw

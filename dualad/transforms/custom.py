@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.fast_paths.codegen import define
+from ..engine.fast_paths.operators import define
 from ..engine.levels.buffer import Buffer
 from ..engine.levels.spec import spec_of
 from ..engine.levels.traced import TracedArray

@@ -23,7 +23,7 @@ from ..levels.traced import TracedArray
 from ..primitives.shape import BOUND, FEW, unfit
 from ..programs.entries import add_cotangent, pull_linear
 from ..programs.kept import kept
-from .codegen import WRITTEN
+from .operators import WRITTEN
 
 __all__ = ["install", "moved", "noted", "of_two", "summed", "use"]
 

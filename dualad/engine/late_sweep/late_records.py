@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..fast_paths.codegen import add_kind
+from ..fast_paths.operators import add_kind
 from ..kinds.recorded import Recorded
 from ..levels.rules import FUNCTIONS
 from ..levels.traced import SLOT
