@@ -35,11 +35,8 @@ from .dtypes import (
 )
 from .engine.requires_grad.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .errors import DualADError
-from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
-from .transforms.hessian import hessian, hvp
-from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 from .transforms.reverse import grad, linear_transpose, linearize, value_and_grad, vjp
 from .version import __version__
 
@@ -69,6 +66,9 @@ if _TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from .transforms.batching import vmap
+    from .transforms.hessian import hessian, hvp
+    from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 
 #: What `from dualad import *` brings: the dtypes and `compile`, which would hide Python's names,
 #: are left out.
@@ -147,6 +147,11 @@ _LATER = {
     "coverage": "covered",
     "custom_vjp": "autograd.custom_vjp",
     "debug_nans": "nans",
+    "vmap": "transforms.batching",
+    **dict.fromkeys(("hessian", "hvp"), "transforms.hessian"),
+    **dict.fromkeys(
+        ("jacfwd", "jacobian", "jacrev", "value_and_jacobian"), "transforms.jacobian"
+    ),
     **dict.fromkeys(
         (
             "Tensor", "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "full_like",
