@@ -37,7 +37,8 @@ from .engine.requires_grad.grad_mode import enable_grad, is_grad_enabled, no_gra
 from .errors import DualADError
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
-from .transforms.reverse import grad, linear_transpose, linearize, value_and_grad, vjp
+from .transforms.gradient import grad, value_and_grad
+from .transforms.reverse import vjp
 from .version import __version__
 
 if _TYPE_CHECKING:
@@ -69,6 +70,7 @@ if _TYPE_CHECKING:
     from .transforms.batching import vmap
     from .transforms.hessian import hessian, hvp
     from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
+    from .transforms.linearize import linear_transpose, linearize
 
 #: What `from dualad import *` brings: the dtypes and `compile`, which would hide Python's names,
 #: are left out.
@@ -149,6 +151,7 @@ _LATER = {
     "debug_nans": "nans",
     "vmap": "transforms.batching",
     **dict.fromkeys(("hessian", "hvp"), "transforms.hessian"),
+    **dict.fromkeys(("linear_transpose", "linearize"), "transforms.linearize"),
     **dict.fromkeys(
         ("jacfwd", "jacobian", "jacrev", "value_and_jacobian"), "transforms.jacobian"
     ),

@@ -20,8 +20,8 @@ from typing import Any
 
 from ..arrays.guard import has_nan, ignore, quiet, restore
 from ..arrays.memory import POOL
+from ..levels.level import WATCH
 from ..levels.traced import TracedArray
-from ..levels.watch import WATCH
 from .entries import add_cotangent
 
 __all__ = ["push_tape", "sweep"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import LevelError
 from ..arrays.guard import has_nan, quiet
-from ..levels.watch import WATCH
+from ..levels.level import WATCH
 from ..programs.entries import pull_custom, pull_part
 from .graph import Node, check_versions, readable
 
