@@ -12,6 +12,7 @@ from . import (
     batch_axis,
     complexes,
     constants,
+    contractions,
     creation,
     elementwise,
     extrema,
@@ -35,6 +36,7 @@ from . import (
     splitting,
     structure,
     take,
+    vector_products,
     views,
     zero_wins,
 )
@@ -81,6 +83,7 @@ __all__ = [
     "bessel",
     "complexes",
     "constants",
+    "contractions",
     "convolution",
     "creation",
     "determinants",
@@ -134,6 +137,7 @@ __all__ = [
     "take",
     "triangular",
     "ufunc_methods",
+    "vector_products",
     "views",
     "zero_wins",
 ]

@@ -13,7 +13,8 @@ import numpy as np
 from ..engine.levels.spec import Spec
 from ..engine.primitives.linear import Linear
 from ..engine.primitives.primitive import align
-from .products import array_of, conj
+from .operands import array_of
+from .products import conj
 from .registry import function
 
 __all__ = ["convolution"]

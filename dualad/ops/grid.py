@@ -10,7 +10,7 @@ from ..engine.levels.traced import TracedArray, raw
 from ..engine.levels.values import as_operand
 from ..engine.primitives.primitive import Opaque
 from .constants import plain
-from .products import array_of
+from .operands import array_of
 from .reduce import prepared
 from .registry import function, kinks
 from .structure import axes_of, axis_of

@@ -17,7 +17,7 @@ from ..engine.primitives.linear import Linear
 from ..engine.primitives.primitive import Opaque
 from .batch_axis import batch_size, with_batch_axis
 from .constants import plain
-from .products import array_of
+from .operands import array_of
 from .registry import function, kinks
 
 __all__ = ["bin_sums"]

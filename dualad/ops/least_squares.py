@@ -16,7 +16,8 @@ from ..engine.primitives.composite import Composite
 from .complexes import real
 from .constants import plain
 from .linalg import adjoint, diagonal_of, half_triangle
-from .products import array_of, conj
+from .operands import array_of
+from .products import conj
 from .registry import function
 from .structure import reshape, sum_axes
 

@@ -20,7 +20,8 @@ from ..engine.primitives.linear import Linear
 from ..engine.primitives.primitive import align
 from ..errors import SingularPointError
 from .linalg import adjoint, square
-from .products import array_of, matmul
+from .operands import array_of
+from .products import matmul
 from .registry import function
 from .shared import inverse_of, solution, solve_by
 from .structure import reshape, transpose

@@ -20,7 +20,7 @@ from ..engine.levels.values import as_operand
 from ..engine.primitives.inplace import not_a_buffer, store
 from ..engine.primitives.primitive import Opaque
 from .constants import plain
-from .products import array_of
+from .operands import array_of
 from .reduce import all_axes, finish, given, prepared
 from .structure import axis_of
 
