@@ -20,7 +20,8 @@ UFUNCS = "ufuncs"
 LATER = {
     "numpy.linalg": (
         "linalg", "lapack", "triangular", "shared", "solve", "determinants", "gaps", "hermitian",
-        "spectral", "eigen", "in_place", "factorizations", "least_squares", "norms", "singular",
+        "spectral", "decided", "eigen", "general_eigen", "in_place", "factorizations",
+        "least_squares", "norms", "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",

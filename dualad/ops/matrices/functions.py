@@ -24,8 +24,8 @@ from ...engine.primitives.linear import Linear
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
 from ..dropin import drop_in, is_tracked, matrix, operand
-from ..eigen import eig, smooth_eig
 from ..gaps import ties
+from ..general_eigen import eig, smooth_eig
 from ..linalg import adjoint
 from .equations import sylvester
 
