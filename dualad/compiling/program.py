@@ -20,15 +20,8 @@ from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import Tree, flatten
 from ..engine.primitives.primitive import PRIMITIVES
 from ..engine.staging.constants import Constants, settled_constants
-from ..engine.staging.staged import (
-    Guard,
-    Operation,
-    Staged,
-    Untraceable,
-    Variable,
-    concrete,
-    staged,
-)
+from ..engine.staging.operations import Guard, Operation, Untraceable, Variable
+from ..engine.staging.staged import Staged, concrete, staged
 from .kept import given_back
 from .loop import Loop
 

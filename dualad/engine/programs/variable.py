@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import LinearityError
+from ..levels.buffer import frozen
 from ..levels.level import Level
 from ..levels.spec import Spec
 from ..levels.traced import TracedArray, raw
 from ..primitives.elementwise import Elementwise
-from ..primitives.inplace import frozen
 from ..primitives.linear import Linear
 from ..primitives.shape import either_zero_wins, fit, unfit, zero_wins
 from .entries import add_cotangent, conjugate, multiply, pull_linear, specs

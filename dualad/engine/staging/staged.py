@@ -25,15 +25,7 @@ from ..primitives.primitive import Opaque
 from .operations import Guard, Operation, Untraceable, Variable
 from .shown import NotNumbers, Shown, cast, python_type
 
-__all__ = [
-    "Guard",
-    "Operation",
-    "Staged",
-    "Untraceable",
-    "Variable",
-    "concrete",
-    "staged",
-]
+__all__ = ["Staged", "concrete", "staged"]
 
 
 class Staged(TracedArray):
