@@ -38,7 +38,6 @@ from .errors import DualADError
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
 from .transforms.gradient import grad, value_and_grad
-from .transforms.reverse import vjp
 from .version import __version__
 
 if _TYPE_CHECKING:
@@ -71,6 +70,7 @@ if _TYPE_CHECKING:
     from .transforms.hessian import hessian, hvp
     from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
     from .transforms.linearize import linear_transpose, linearize
+    from .transforms.reverse import vjp
 
 #: What `from dualad import *` brings: the dtypes and `compile`, which would hide Python's names,
 #: are left out.
@@ -149,6 +149,7 @@ _LATER = {
     "coverage": "covered",
     "custom_vjp": "autograd.custom_vjp",
     "debug_nans": "nans",
+    "vjp": "transforms.reverse",
     "vmap": "transforms.batching",
     **dict.fromkeys(("hessian", "hvp"), "transforms.hessian"),
     **dict.fromkeys(("linear_transpose", "linearize"), "transforms.linearize"),
