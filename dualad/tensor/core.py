@@ -19,7 +19,7 @@ from ..errors import LostDerivativeError, ShapeError
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all
 from .history import History
 from .operations import Operations
-from .views import Views
+from .shapes import Shapes
 from .writing import Writing
 
 __all__ = ["Tensor"]
@@ -28,7 +28,7 @@ __all__ = ["Tensor"]
 WRITING = frozenset({np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal})
 
 
-class Tensor(Operations, History, Writing, Views):
+class Tensor(Operations, History, Writing, Shapes):
     """A multi-dimensional array with PyTorch's interface: requires_grad, grad, backward, duals.
 
     Make one with `dualad.tensor`. NumPy functions work on tensors and give tensors.
