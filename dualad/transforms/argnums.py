@@ -70,6 +70,7 @@ def fixing(
             full[k] = x
         return f(*full, **kwargs)
 
+    call.__wrapped__ = f  # type: ignore[attr-defined]
     return call
 
 

@@ -60,7 +60,7 @@ def jvp(
         )
     level = Level("jvp")
     moves: Sequence[Any] = tangents
-    level.given = primals, tangents
+    level.given = primals, tangents, f
     duals = plain_duals(level, primals, tangents)
     if duals is None:
         duals, moves = lifted(level, primals, tangents)
@@ -89,7 +89,7 @@ def lifted(level: Level, primals: tuple, tangents: tuple) -> tuple[list[Any], li
     """The arguments as duals of a level, in the structure they have, and their tangents."""
     inputs, trees = inputs_of(primals, numbered("primal", len(primals)))
     moves = tangents_for(inputs, trees, tangents, "tangent")
-    level.given = [i.value for i in inputs], moves
+    level.given = [i.value for i in inputs], moves, level.given[2]
     duals = [
         i.wrap(packed(make_dual(level, i.value, t))) for i, t in zip(inputs, moves, strict=True)
     ]

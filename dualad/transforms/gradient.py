@@ -17,7 +17,7 @@ from ..errors import ArgumentError, DirectionNeededError, ShapeError
 from .argnums import Differentiator, fixing, names_of, selected
 from .boundary import own, rebuild, restore, separated
 from .plain import PlainLeaves, is_number, plain_value
-from .recording import Recording, number_that_waits
+from .recording import Recording, let_go, number_that_waits
 
 __all__ = ["Gradient", "ValueAndGradient", "grad", "value_and_grad"]
 
@@ -63,7 +63,7 @@ class ValueAndGradient(Differentiator):
         """The same by one argument, which is float64 and has the value x; None for no value."""
         with recording(), Level("grad") as level:
             tape = level.tape = [spec_of(value_of(x))]
-            level.given = (x,)
+            level.given = (x,), self.f
             y = f(recorded(level, x, 0))
             total = None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
@@ -84,7 +84,7 @@ class ValueAndGradient(Differentiator):
         with recording(), Level("grad") as level:
             tape = level.tape = list(map(spec_of, map(value_of, values)))
             leaves = [recorded(level, x, k) for k, x in enumerate(values)]
-            level.given = values
+            level.given = values, self.f
             y, total = f(*rebuild(plain.trees, leaves)), None
             if type(y) is not Recorded or y.level is not level or not is_number(y.primal):
                 total = number_that_waits(level, y)
@@ -120,9 +120,13 @@ class ValueAndGradient(Differentiator):
         y, total = result
         seeds = [(y.tangent, ONE)]
         try:
-            shares = sweep(tape, count, seeds, True, False, large, late)
-        except DirectionNeededError:
-            shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+            try:
+                shares = sweep(tape, count, seeds, True, False, large, late)
+            except DirectionNeededError:
+                shares = Recording.of_plain(f, given, nums, tape).by_forward_mode([ONE])
+        except BaseException as failure:
+            let_go(late, failure)
+            raise
         if late:
             late.finish()
         y = y.primal if total is None else total.found()

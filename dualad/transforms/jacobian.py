@@ -188,7 +188,8 @@ class ReverseJacobian(_Jacobian):
         """Cotangents of the inputs; for holomorphic functions the rows are conjugated back."""
         variable = run.variables[k]
         assert variable is not None
-        shares = sweep(run.tape, len(run.inputs), [(variable, ct)])
+        seeds = [(variable, ct)]
+        shares = sweep(run.tape, len(run.inputs), seeds, False, False, run.large)
         out = [
             np.zeros(i.shape, i.dtype) if s is None else s
             for s, i in zip(shares, run.inputs, strict=True)

@@ -23,7 +23,7 @@ from .boundary import Input, inputs_of, outputs_of, own, rebuild, restore, separ
 from .forward import basis, push_many, split_aux, split_columns, strip, zero_like
 from .lasting import Deferred, apart
 
-__all__ = ["Recording", "number_that_waits"]
+__all__ = ["Recording", "let_go", "number_that_waits"]
 
 
 class Recording:
@@ -65,7 +65,7 @@ class Recording:
         self.deferred = self._defer() if lasting else []
         with recording(), Level(name) as level:
             if once:
-                level.given = [i.value for i in self.inputs]
+                level.given = [i.value for i in self.inputs], f
             self.tape = level.tape = [spec_of(i.value) for i in self.inputs]
             leaves = [i.wrap(recorded(level, i.value, k)) for k, i in enumerate(self.inputs)]
             for _, d in self.deferred:
@@ -138,10 +138,15 @@ class Recording:
             for k, ct, v in zip(self.variables, cotangents, self.out, strict=True)
             if k is not None and ct is not None
         ]
+        tape, count, late = self.tape, len(self.inputs), self.late
         try:
-            shares = sweep(self.tape, len(self.inputs), seeds, free, False, self.large, self.late)
-        except DirectionNeededError:
-            shares = self.by_forward_mode(cotangents)
+            try:
+                shares = sweep(tape, count, seeds, free, False, self.large, late)
+            except DirectionNeededError:
+                shares = self.by_forward_mode(cotangents)
+        except BaseException as failure:
+            let_go(late, failure)
+            raise
         if self.late:
             self.late.finish()
             if self.total is not None:
@@ -188,6 +193,12 @@ class Recording:
                 axes = tuple(range(1, t.ndim))
                 total = total + np.sum(np.real(np.conj(ct) * t), axis=axes)
         return total * np.ones(n)
+
+
+def let_go(late: Any, failure: BaseException) -> None:
+    """A sweep has failed: what was put off would wait for the garbage collector."""
+    if late:
+        late.finish(failure)
 
 
 def number_that_waits(level: Level, result: Any) -> Any:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import dualad
+from dualad.engine.late_sweep import fused
+from dualad.engine.programs.tape import sweep_of_large
 from dualad.errors import ArgumentError, ShapeError
 
 BUILDERS = [dualad.jacfwd, dualad.jacrev, dualad.jacobian]
@@ -88,3 +90,29 @@ def test_infinite_slopes_do_not_poison_a_jacobian():
     f = lambda x: np.where(x > 0.5, x, np.sqrt(x * 0.0))
     for build in BUILDERS:
         np.testing.assert_array_equal(build(f)(np.array([1.0, 0.0])), [[1.0, 0.0], [0.0, 0.0]])
+
+
+def test_large_arguments_are_swept_by_blocks(monkeypatch):
+    """Each scalar output is a sweep of its own; rows of a vector are one together."""
+    x = np.linspace(0.1, 0.9, 1 << 16)
+    swept = []
+    by_blocks = fused.sweep_large
+    monkeypatch.setattr(fused, "sweep_large", lambda *a: swept.append(1) or by_blocks(*a))
+    sweep_of_large.cache_clear()
+    try:
+        f = lambda x: (np.sum(np.exp(x) * x - x / 3), np.sum(np.sin(x) * x * x) * 2)
+        rows = dualad.jacrev(f)(x)
+        assert len(swept) == 2
+        np.testing.assert_allclose(rows[0], np.exp(x) * (1 + x) - 1 / 3, rtol=1e-13)
+        np.testing.assert_allclose(
+            rows[1], 2 * (np.cos(x) * x * x + 2 * x * np.sin(x)), rtol=1e-13
+        )
+        rows[0][:] = 0.0
+        np.testing.assert_array_equal(x, np.linspace(0.1, 0.9, 1 << 16))
+        rows = dualad.jacrev(lambda x: np.stack([np.sum(x * x), np.sum(np.exp(x) * x)]))(x)
+        np.testing.assert_allclose(rows, [2 * x, np.exp(x) * (1 + x)], rtol=1e-13)
+        x[7] = 0.0
+        root = dualad.jacrev(lambda x: np.sum(np.sqrt(x) * (x * 0.0) + x))(x)
+        np.testing.assert_array_equal(root, 1.0)
+    finally:
+        sweep_of_large.cache_clear()

@@ -147,17 +147,6 @@ def joined(n: int, most: int, sums: Iterator[Any]) -> Any:
     return total + joined(n - first, most, sums)
 
 
-def add_parts(found: Sequence[list[Any]], parts: Sequence[np.ndarray]) -> None:
-    """Add up some parts, each beside what has been found for its own array, without warnings."""
-    if parts:
-        token = ignore()
-        try:
-            for sums, part in zip(found, parts, strict=True):
-                sums.append(np.add.reduce(part))
-        finally:
-            restore(token)
-
-
 def sum_of_parts(n: int, most: int, sums: Sequence[Any]) -> Any:
     """The sum of n entries from those of all their `halves`, without warnings."""
     token = ignore()

@@ -10,7 +10,6 @@ else holds them. The shares are those of the entries' own pulls. Where these rea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,18 @@ import numpy as np
 from ..arrays.guard import has_nan
 from ..arrays.memory import F64, LARGE
 from ..arrays.spent import SPENT, is_spent
-from ..primitives.blocks import share_rule
+from ..primitives.block_rules import known_rules
 from ..programs.entries import pull_linear
 from ..put_off.joint import Node, in_order
+from .late_runs import LateRun
 from .record_state import RecordState
-from .runs import Run, RunWithValues, Step, is_plain
+from .runs import Run, Step, is_plain
 
-__all__ = ["known_rules", "sweep_large"]
+__all__ = ["sweep_large"]
 
 NUMBERS = (float, int, np.float64)
 #: How many entries a run has at most of which values are computed: they are all in the cache.
 LONGEST = 64
-#: (pull, which of its reads are arrays) -> its rules on blocks and how many rows they take
-_rules: dict[tuple[Callable, tuple[bool, ...]], tuple[list[Callable], int] | None] = {}
 
 
 def sweep_large(
@@ -64,7 +62,7 @@ def sweep_large(
                 known.update([(i, g[i]) for i in new])
         elif type(ct) is np.ndarray and ct.size >= LARGE and hasattr(pull, "shares"):
             del ct  # what nobody else holds is written over
-            first = pull_run(tape, inputs, g, k, late)
+            first = pull_run(tape, inputs, g, k, late, known)
             if first is None:
                 pull_one(entry if late is None else late.settled(entry), g, k, own)
             else:
@@ -100,9 +98,17 @@ def larger_shares(ct: np.ndarray, entry: tuple, inputs: int, g: list[Any]) -> li
 
 
 def pull_run(
-    tape: list, inputs: int, g: list[Any], last: int, late: RecordState | None
+    tape: list,
+    inputs: int,
+    g: list[Any],
+    last: int,
+    late: RecordState | None,
+    known: dict[int, np.ndarray],
 ) -> int | None:
-    """Transpose the run of entries that ends at `last`; where it begins, None where none does."""
+    """Transpose the run of entries that ends at `last`; where it begins, None where none does.
+
+    What is known of gradients then is noted as in `sweep_large`.
+    """
     below = last - 1
     if late is not None:
         pass  # one entry may be a run
@@ -114,24 +120,23 @@ def pull_run(
             return None
     shape = g[last].shape
     steps: list[Step] = []
-    reached, rows, k = {last}, 1, last
+    reached, k = {last}, last
     while k >= inputs and (late is None or len(steps) < LONGEST):
         if k in reached or g[k] is not None:
-            found = step_of(k, tape[k], g[k], shape)
-            if found is None:
+            step = step_of(k, tape[k], g[k], shape)
+            if step is None:
                 break
-            step, needed = found
             steps.append(step)
             reached.update(step.parents)
-            rows = max(rows, needed)
         k -= 1
     nodes = [] if late is None else nodes_of(steps, late, k, last, shape)
     if not nodes and (len(steps) < 2 or all(all(step.hands_on) for step in steps)):
         return None
     if late is None or not nodes:
-        Run(g, k + 1, shape).carry_out(steps, rows)
+        run = Run(g, k + 1, shape)
     else:
-        RunWithValues(g, k + 1, shape, late, in_order(nodes)).carry_out(steps, rows)
+        run = LateRun(g, k + 1, shape, late, in_order(nodes))
+    known |= run.carry_out(steps, inputs)
     return k + 1
 
 
@@ -145,7 +150,7 @@ def nodes_of(steps: list[Step], late: RecordState, k: int, last: int, shape: tup
     return nodes
 
 
-def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | None:
+def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> Step | None:
     """An entry as a step of a run over arrays of that shape; None where it is no such entry."""
     stated = getattr(entry[0], "shares", None)
     if stated is None or not (ct is None or is_plain(ct, shape)):
@@ -162,29 +167,7 @@ def step_of(k: int, entry: tuple, ct: Any, shape: tuple) -> tuple[Step, int] | N
         if not is_array and type(r) not in NUMBERS:
             return None
         kinds.append(is_array)
-    found = known_rules(entry[0], tuple(kinds))
-    if found is None:
+    if known_rules(entry[0], tuple(kinds)) is None:
         return None
     hands_on = tuple([term == ("+", "c") for term in stated.terms])
-    return Step(k, entry[1 : 1 + count], found[0], reads, hands_on), found[1]
-
-
-def known_rules(pull: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The same as `rules_of` the shares of a pull, made once."""
-    key = (pull, kinds)
-    if key not in _rules:
-        _rules[key] = rules_of(pull.shares, kinds)
-    return _rules[key]
-
-
-def rules_of(stated: Any, kinds: tuple[bool, ...]) -> tuple[list[Callable], int] | None:
-    """The shares of an entry as functions on blocks; None where one is more than ufuncs."""
-    numbers = {name for name, is_array in zip(stated.reads, kinds, strict=True) if not is_array}
-    rules, rows = [], 1
-    for sign, term in stated.terms:
-        made = share_rule(stated.namespace, term, sign, stated.reads, numbers)
-        if made is None:
-            return None
-        rules.append(made[0])
-        rows = max(rows, made[1])
-    return rules, rows
+    return Step(k, entry[1 : 1 + count], entry[0], tuple(kinds), reads, hands_on)

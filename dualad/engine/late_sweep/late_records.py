@@ -14,7 +14,6 @@ computes the entries adds them up.
 from __future__ import annotations
 
 import math
-import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,8 @@ from ..fast_paths.operators import add_kind
 from ..kinds.recorded import Recorded
 from ..levels.rules import FUNCTIONS
 from ..levels.traced import SLOT
-from ..primitives.blocks import joint_rule, pool_of
+from ..primitives.block_rules import joint_rule, known_rules
+from ..primitives.blocks import pool_of
 from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
 from ..programs.kept import may_change
@@ -97,8 +97,6 @@ def rule_of(primitive: Elementwise, pattern: str, with_array: bool) -> RecordRul
 
     with_array: the other operand is an array too. None where value or shares are more than ufuncs.
     """
-    from .fused import known_rules
-
     formulas = Formulas(primitive)
     if pattern not in formulas.patterns():
         return None
@@ -116,7 +114,7 @@ def rule_of(primitive: Elementwise, pattern: str, with_array: bool) -> RecordRul
     if known_rules(pull, tuple([n not in numbers for n in reads])) is None:
         return None
     is_dear = primitive.operator not in (*"+-*/",) and primitive.impl not in CHEAP
-    return RecordRule(Rule(*made, None, primitive, Recorded, False, is_dear), pull, reads)
+    return RecordRule(Rule(made, None, primitive, Recorded, False, is_dear), pull, reads)
 
 
 def record_later(
@@ -197,9 +195,7 @@ def put_down(
     r.level, r.tangent, r._views = level, node.variable, None
     SLOT.__set__(r, node)
     tape.append((found.pull, *[d.tangent for d in active], *reads))
-    node.handle = weakref.ref(r)
-    state.handles.append(node.handle)
-    state.unseen.append(node)
+    state.put_down(node, r)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
 
 

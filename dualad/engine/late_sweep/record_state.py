@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays.sums import add_parts, sum_of_parts
+from ..arrays.sums import sum_of_parts
 from ..put_off.joint import Node, Pass, in_order
 from ..put_off.postponed import done
 from ..put_off.waiting import State
@@ -29,9 +29,9 @@ class RecordState(State):
 
     __slots__ = ("begun", "totals")
 
-    def __init__(self, *given: Any) -> None:
-        """given: the values that the user has, and may write to."""
-        super().__init__(given)
+    def __init__(self, values: Iterable[Any], f: Any = None) -> None:
+        """The values that the user has, and may write to, and the function f of them."""
+        super().__init__(values, (), f)
         #: the sums that may not be computed yet
         self.totals: list[Any] = []
         #: how many operations were carried out at once for what is said in `is_early`
@@ -42,11 +42,11 @@ class RecordState(State):
 
         That is one whose constant would have to be copied: many constants would take much memory.
         And it is one of the first that would have to copy an operand: perhaps there are not many
-        more, and a copy costs as much as two.
+        more, and a copy costs as much as two; but not where there were many last time.
         """
         if may_be_written:
             return True
-        if self.begun >= FEW or any(type(n) is Node for n in operands):
+        if self.has_many or self.begun >= FEW or any(type(n) is Node for n in operands):
             return False
         if any(self.would_copy(n.x) for n in operands):
             self.begun += 1
@@ -60,6 +60,7 @@ class RecordState(State):
 
     def leave(self, failure: Any) -> None:
         """The function has returned; if it has failed, there is no sweep."""
+        self.remember()
         if failure is not None:
             self.finish(failure)
 
@@ -93,10 +94,8 @@ class RecordState(State):
     def carry_out(self, nodes: Sequence[Node], joint: Pass) -> None:
         """Compute nodes, with the sums of them that are waited for."""
         waiting = [n for n in nodes if n.total is not None and n.total.value is None]
-        parts: list[list[Any]] = [[] for _ in waiting]
         with self.alarms.of_the_operations():
-            for blocks in joint.blocks([joint.homes[id(n)][0] for n in waiting]):
-                add_parts(parts, blocks)
+            parts = joint.sums([joint.homes[id(n)][0] for n in waiting])
             for n, sums in zip(waiting, parts, strict=True):
                 n.total.value = finite_sum(joint.size, joint.block, sums)
         done(self, list(nodes), joint.results())

@@ -5,35 +5,36 @@ See `fused`, which finds the runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.cutting import TOGETHER
-from ..arrays.guard import ignore, restore
 from ..arrays.memory import F64, POOL
 from ..arrays.spent import is_spent
-from ..arrays.sums import add_parts
+from ..primitives.block_programs import Call, Program
+from ..primitives.block_rules import BlockRule, ShareRules, known_rules, of_one
 from ..programs.entries import add_cotangent
-from ..put_off.joint import Node, in_blocks, quietly
-from .record_state import RecordState, finite_sum
+from ..put_off.joint import Node, in_blocks
 
-__all__ = ["Run", "RunWithValues", "Step", "is_plain"]
+__all__ = ["ROOM", "Run", "Step", "is_plain"]
 
 #: How many blocks there is room for in the cache: those in work, and some that pass by.
 ROOM = 8
-#: Blocks of runs that compute values are at least so long: what a call costs is little beside.
-SHORTEST = 1 << 14
+#: What adds a number to a cotangent that is an array.
+PLUS = BlockRule(["total", "s", "c"], (), ["add(s, c, total)"], 0, {})
 
 
 class Step(NamedTuple):
-    """An entry of a run: its variable, those of its parents, its rules, what they read."""
+    """An entry of a run: its variable, those of its parents, its pull, what that reads."""
 
     variable: int
     parents: tuple[int, ...]
-    rules: list[Callable]
+    pull: Any
+    #: which of the reads are arrays
+    kinds: tuple[bool, ...]
     reads: tuple
     #: which parents get the cotangent as it is
     hands_on: tuple[bool, ...]
@@ -47,29 +48,20 @@ def is_plain(ct: Any, shape: tuple) -> bool:
     )  # fmt: skip
 
 
-def flat(array: np.ndarray) -> np.ndarray:
-    if array.flags.c_contiguous:
-        return array.reshape(-1)
-    return np.broadcast_to(array[(0,) * array.ndim], (array.size,))
-
-
-class Call(NamedTuple):
-    """A function of blocks, and how what it is given is taken from all slots."""
-
-    function: Callable[..., Any]
-    given: Callable[[list], tuple]
+def number_all_over(ct: np.ndarray) -> np.float64 | None:
+    """The number that every entry is, where the strides say that it is one."""
+    return None if ct.flags.c_contiguous else ct[(0,) * ct.ndim]
 
 
 class Run:
     """Where the blocks of a run lie: parts of whole arrays, numbers, and rows of the cache.
 
-    All of them are slots, which are numbered; slot 0 is None, for a cotangent that is zero so far,
-    and slot 1 has the blocks to work in.
+    All of them are slots, which are numbered; slot 0 stands for a cotangent that is zero so far.
     """
 
     def __init__(self, g: list[Any], first: int, shape: tuple):
         self.g, self.first, self.shape = g, first, shape
-        self.slots: list[Any] = [None, None]
+        self.slots: list[Any] = [None]
         self.cut: list[int] = []  # the slots that are parts of whole arrays
         self.rows: list[int] = []
         self.idle: list[int] = []
@@ -83,11 +75,14 @@ class Run:
         #: cotangents that have been read, and what is written over such
         self.spent: list[np.ndarray] = []
         self.over: set[int] = set()
+        #: cotangents that are one number all over
+        self.numbers: dict[int, np.float64] = {}
+        self.calls: list[Call] = []
 
     def whole(self, array: np.ndarray) -> int:
         """The slot of an array that is cut."""
         if id(array) not in self.known:
-            self.known[id(array)] = self.slot(flat(array))
+            self.known[id(array)] = self.slot(array.reshape(-1))
             self.cut.append(self.known[id(array)])
         return self.known[id(array)]
 
@@ -128,17 +123,24 @@ class Run:
         home = self.homes[variable] = self.whole(self.results[variable])
         return home
 
-    def given(self, variable: int) -> int:
-        """The slot of what has come of a cotangent from beyond the run; 0 for nothing.
+    def so_far(self, variable: int) -> int:
+        """The slot of what has come of a cotangent, a block or a number; 0 for nothing.
 
-        It is added to, so that sums are in the order of the entries, however these are cut into
-        runs.
+        What has come from beyond the run is added to, so that sums are in the order of the
+        entries, however these are cut into runs.
         """
-        ct = self.g[variable]
-        if ct is None or not is_plain(ct, self.shape):
-            return 0
-        self.taken.add(variable)
-        return self.whole(ct)
+        if variable in self.homes:
+            return self.homes[variable]
+        number = self.numbers.pop(variable, None)
+        if number is None:
+            ct = self.g[variable]
+            if ct is None or not is_plain(ct, self.shape):
+                return 0
+            self.taken.add(variable)
+            number = number_all_over(ct)
+            if number is None:
+                return self.whole(ct)
+        return self.slot(number)
 
     def let_go(self, slot: int) -> None:
         """One cotangent less is in a slot."""
@@ -150,31 +152,89 @@ class Run:
 
     def planned(self, steps: list[Step]) -> list[Call]:
         """The calls that are made for every block."""
-        calls: list[Call] = []
         for step in steps:
             k = step.variable
-            is_last = k not in self.homes and is_spent(self.g, k) and not any(step.hands_on)
-            c = self.homes[k] if k in self.homes else self.whole(self.g[k])
-            reads = [self.operand(r) for r in step.reads]
-            for n, (i, rule, hands_on) in enumerate(
-                zip(step.parents, step.rules, step.hands_on, strict=True), 1
-            ):
-                if is_last and n == len(step.rules):
-                    self.spent.append(self.g[k])
-                so_far = self.homes[i] if i in self.homes else self.given(i)
-                if hands_on and not so_far and i >= self.first:
-                    self.homes[i] = c
-                    if c in self.held:
-                        self.held[c] += 1
-                else:
-                    home = self.home(i)
-                    given = [home, so_far, 1, c, *reads]
-                    if i in self.over:
-                        given.append(self.slot(True))
-                    calls.append(Call(rule, itemgetter(*given)))
-            self.let_go(c)
+            number = self.numbers.pop(k, None)
+            if number is None and k not in self.homes:
+                number = number_all_over(self.g[k])
+            if number is None:
+                self.pull(step)
+            else:
+                self.pull_number(step, number)
             self.is_over(step.reads)
-        return calls
+        return self.calls
+
+    def pull(self, step: Step) -> None:
+        """Add the shares of a step whose cotangent is an array."""
+        k = step.variable
+        is_last = k not in self.homes and is_spent(self.g, k) and not any(step.hands_on)
+        c = self.homes[k] if k in self.homes else self.whole(self.g[k])
+        reads = [self.operand(r) for r in step.reads]
+        rules = known_rules(step.pull, step.kinds) or ()
+        for n, (i, rule, hands_on) in enumerate(
+            zip(step.parents, rules, step.hands_on, strict=True), 1
+        ):
+            if is_last and n == len(rules):
+                self.spent.append(self.g[k])
+            so_far = self.so_far(i)
+            if hands_on and not so_far and i >= self.first:
+                self.homes[i] = c
+                if c in self.held:
+                    self.held[c] += 1
+            else:
+                self.add(i, rule, so_far, c, reads)
+        self.let_go(c)
+
+    def pull_number(self, step: Step, c: np.float64) -> None:
+        """Add the shares of a step whose cotangent is a number: what can be is one, too."""
+        rules = known_rules(step.pull, step.kinds) or ()
+        of_number = known_rules(step.pull, step.kinds, True) or ()
+        for k, (i, rule) in enumerate(zip(step.parents, of_number, strict=True)):
+            if rule is None:
+                self.add_number(i, of_one(rules[k], c, step.reads))
+            else:
+                sign, term = step.pull.shares.terms[k]
+                self.add_product(step, i, rule, c if sign == "+" else -c, term)
+
+    def add_number(self, i: int, share: np.float64) -> None:
+        """Add a share that is a number."""
+        so_far = self.so_far(i)
+        if not so_far:
+            self.numbers[i] = share
+        elif type(self.slots[so_far]) is np.float64:
+            self.numbers[i] = self.slots[so_far] + share
+        else:
+            self.calls.append(Call(PLUS, (self.home(i), so_far, self.slot(share)), True))
+
+    def add_product(self, step: Step, i: int, rule: ShareRules, c: np.float64, term: str) -> None:
+        """Add a share that is an array, of a cotangent that is a number."""
+        so_far = self.so_far(i)
+        alone = self.read_alone(step, term) if c == 1 else 0
+        if alone and not so_far and i >= self.first:
+            self.homes[i] = alone
+        else:
+            reads = [self.operand(r) for r in step.reads]
+            self.add(i, rule, so_far, self.slot(c), reads)
+
+    def read_alone(self, step: Step, term: str) -> int:
+        """The slot of an array that a share is the product of the cotangent with; 0 for none.
+
+        A row is none: it is used again when it has been read.
+        """
+        for name, r in zip(step.pull.shares.reads, step.reads, strict=True):
+            if term == f"c * ({name})":
+                slot = self.operand(r)
+                return slot if slot in self.cut else 0
+        return 0
+
+    def add(self, i: int, rule: ShareRules, so_far: int, c: int, reads: Sequence[int]) -> None:
+        """Add a share of the cotangent in a slot."""
+        home = self.home(i)
+        if so_far:
+            self.calls.append(Call(rule.added, (home, so_far, c, *reads), True))
+        else:
+            first = rule.over if i in self.over else rule.first
+            self.calls.append(Call(first, (home, c, *reads), True))
 
     def operand(self, r: Any) -> int:
         """The slot of what is read."""
@@ -185,98 +245,51 @@ class Run:
     def is_over(self, reads: Sequence[Any]) -> None:
         """What a step reads has been read."""
 
-    def carry_out(self, steps: list[Step], count: int) -> None:
-        """Pull the steps block by block, with so many blocks to work in."""
-        calls = self.planned(steps)
-        for now in self.blocks(count, TOGETHER // ROOM):
-            for function, given in calls:
-                function(*given(now))
-        self.finish(steps)
+    def carry_out(self, steps: list[Step], inputs: int) -> dict[int, np.ndarray]:
+        """Pull the steps block by block; the gradients that hold no NaN, as far as is known.
 
-    def blocks(self, count: int, most: int) -> Iterator[list[Any]]:
-        """The slots with the blocks of one part after the other, of `most` entries at most."""
+        inputs: how many variables are inputs.
+        """
+        calls = self.planned(steps)
+        ends = self.ends(inputs)
+        _, squares = self.by_blocks(calls, TOGETHER // ROOM, looks=ends.values())
+        return self.finish(steps, () if isnan(squares) else ends)
+
+    def ends(self, inputs: int) -> dict[int, int]:
+        """The slots of results that are gradients, where no entry is left below the run."""
+        if any(
+            self.g[k] is not None or k in self.results or k in self.numbers
+            for k in reversed(range(inputs, self.first))
+        ):
+            return {}
+        return {i: self.homes[i] for i in self.results if i < inputs}
+
+    def by_blocks(
+        self,
+        calls: list[Call],
+        most: int,
+        sums: Iterable[int] = (),
+        before: int = 0,
+        looks: Iterable[int] = (),
+    ) -> tuple[list[list[Any]], float]:
+        """Carry calls out for blocks of `most` entries at most, as `Program` does."""
+        if not calls:
+            return [], 0.0
         wholes = [(i, self.slots[i]) for i in self.cut]
         self.size, self.block = wholes[0][1].size, most
-        for now, work in in_blocks(self.slots, wholes, self.rows, count, most):
-            now[1] = work
-            yield now
+        changing = frozenset([*self.cut, *self.rows])
+        program = Program(tuple(calls), changing, tuple(sums), before, tuple(looks))
+        blocks = in_blocks(self.slots, wholes, self.rows, program.spares, most)
+        return program.carry_out(self.slots, blocks)
 
-    def finish(self, steps: list[Step]) -> None:
-        """Hand on the cotangents that leave the run."""
+    def finish(self, steps: list[Step], seen: Iterable[int]) -> dict[int, np.ndarray]:
+        """Hand on the cotangents that leave the run; those that were seen."""
         for step in steps:
             self.g[step.variable] = None
-        for i, total in self.results.items():
+        numbers = {i: np.broadcast_to(n, self.shape) for i, n in self.numbers.items()}
+        for i, total in (self.results | numbers).items():
             if i in self.taken:
                 self.g[i] = total
             else:
                 add_cotangent(self.g, i, total)
-
-
-class RunWithValues(Run):
-    """A run that computes a block of the values that it reads before it pulls that block.
-
-    A value is in a row until nobody reads it any more.
-    """
-
-    def __init__(
-        self, g: list[Any], first: int, shape: tuple, late: RecordState, nodes: list[Node]
-    ):
-        """nodes: what is computed, each after what it is made of."""
-        super().__init__(g, first, shape)
-        self.late, self.nodes = late, nodes
-        self.values: dict[int, int] = {}
-        #: how often each value is still read
-        self.left: dict[int, int] = {id(n): 0 for n in nodes}
-        self.waiting = [n for n in nodes if n.total is not None and n.total.value is None]
-
-    def operand(self, r: Any) -> int:
-        if type(r) is Node and id(r) in self.values:
-            return self.values[id(r)]
-        return super().operand(r)
-
-    def is_over(self, reads: Sequence[Any]) -> None:
-        for r in reads:
-            if id(r) in self.left:
-                self.left[id(r)] -= 1
-                if not self.left[id(r)]:
-                    self.idle.append(self.values[id(r)])
-
-    def forward(self, steps: list[Step]) -> list[Call]:
-        """The calls that compute the values."""
-        readers = [n.active for n in self.nodes] + [step.reads for step in steps]
-        for r in [r for reads in readers for r in reads] + self.waiting:
-            if id(r) in self.left:
-                self.left[id(r)] += 1
-        calls = []
-        for n in self.nodes:
-            given = [self.operand(a if type(a) is Node else a.x) for a in n.active]
-            given += [self.operand(c) for c in n.constants]
-            out = self.values[id(n)] = self.row()
-            function = quietly(n.rule.function) if n.seen else n.rule.function
-            calls.append(Call(function, itemgetter(out, 0, 1, *given)))
-            self.is_over(n.active)
-        return calls
-
-    def carry_out(self, steps: list[Step], count: int) -> None:
-        forward = self.forward(steps)
-        sums = [self.values[id(n)] for n in self.waiting]
-        self.is_over(self.waiting)
-        calls = self.planned(steps)
-        count = max(count, *(n.rule.rows for n in self.nodes))
-        most = TOGETHER * 4 // 3 // (len(self.rows) + count)
-        parts: list[list[Any]] = [[] for _ in sums]
-        with self.late.alarms.of_the_operations():
-            for now in self.blocks(count, min(max(most, SHORTEST), TOGETHER // ROOM)):
-                for function, given in forward:
-                    function(*given(now))
-                add_parts(parts, [now[i] for i in sums])
-                token = ignore()
-                try:
-                    for function, given in calls:
-                        function(*given(now))
-                finally:
-                    restore(token)
-        for n, found in zip(self.waiting, parts, strict=True):
-            n.total.value = finite_sum(self.size, self.block, found)
-        self.late.have_been_seen(self.nodes)
-        self.finish(steps)
+        return {i: self.results[i] for i in seen if self.g[i] is self.results[i]}

@@ -72,7 +72,7 @@ class Level:
     next operation on a leaked value, and an open level pays nothing for that. Generated code,
     which makes most values, calls their class, which is quicker, and asks for `closed` or uses
     the tape, which is replaced too. A level that may put operations off knows what it was
-    `given`, values and tangents: see `postponed`.
+    `given`, values and tangents, and by which function they are used: see `postponed`.
     """
 
     __slots__ = (
@@ -90,7 +90,7 @@ class Level:
         self.lanes: Any = None
         #: the pool of memory, once there are large values
         self.pool: Any = None
-        #: the values and tangents it was given, if it may put operations off; then what it has
+        #: what it was given, if it may put operations off; then its state
         self.given: Any = None
         #: what it has put off; None before it is known whether it does that, else False
         self.later: Any = None

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..arrays.cutting import by_blocks, laid_out
-from ..arrays.guard import ignore, restore
 from ..arrays.memory import F64, POOL, Pool, large_result
 from ..arrays.spent import added, is_free, subtracted
+from .block_rules import NotANumber, joint_rule, share_rule
 from .steps import Steps
 
-__all__ = ["Later", "blockwise", "blockwise_pull", "joint_rule", "pool_of", "share_rule"]
+__all__ = ["Later", "blockwise", "blockwise_pull", "pool_of"]
 
 
 def pool_of(level: Any) -> Pool:
@@ -76,7 +76,7 @@ def _value_and_tangent(made: Any, shared: int | None, count: int) -> Callable[..
 
     shared: which of the arrays is the tangent.
     """
-    of_blocks, spares = made
+    of_blocks, spares = made.function(), made.spares
 
     def rule(level: Any, *given: Any) -> tuple[Any, Any] | None:
         laid = laid_out(2 + spares, given[:count])
@@ -97,48 +97,6 @@ def _value_and_tangent(made: Any, shared: int | None, count: int) -> Callable[..
         return values, tangent
 
     return rule
-
-
-def joint_rule(
-    namespace: dict[str, Any],
-    value: str,
-    tangent: str | None,
-    names: Sequence[str],
-    numbers: set[str],
-    singular: bool,
-) -> tuple[Callable[..., Any], int] | None:
-    """A function of blocks (out, t, work, *names) that writes value and tangent of an operation.
-
-    With it how many blocks to work in it needs. None where the formulas are more than ufuncs. Of a
-    tangent that is an operand's, or where there is none, nothing is written.
-    """
-    steps = Steps(namespace, numbers)
-    if not steps.store(value, "out"):
-        return None
-    of_value, steps.lines = steps.lines, []
-    is_written = tangent is not None and tangent not in names
-    if is_written and not steps.store(str(tangent), "t"):
-        return None
-    lines = [
-        f"def rule({', '.join(['out', 't', 'work', *names])}):",
-        *[f"    spare{k} = work[{k}]" for k in range(steps.count)],
-        *[f"    {line}" for line in of_value],
-    ]
-    if is_written:
-        lines += [
-            "    token = ignore()",
-            "    try:",
-            *[f"        {line}" for line in steps.lines],
-            "    finally:",
-            "        restore(token)",
-        ]
-    if singular:
-        lines += ["    s = vdot(t, t)", "    if s != s: raise NotANumber"]
-    return _compiled(lines, {**namespace, "NotANumber": NotANumber}), steps.count
-
-
-class NotANumber(Exception):
-    """A slope is infinite or none at all: the rule on blocks does not say what is right."""
 
 
 def blockwise_pull(
@@ -164,8 +122,8 @@ def blockwise_pull(
 
 
 def _pull(made: Any, count: int) -> Callable[..., Any]:
-    """A function as of `blockwise_pull`, that reads so many arrays, from a rule on blocks."""
-    of_blocks, spares = made
+    """A function as of `blockwise_pull`, that reads so many arrays, from rules on blocks."""
+    of_blocks, spares = made.function(), made.spares
 
     def rule(c: Any, s: Any, reads: Sequence[Any], over: bool = False) -> Any:
         laid = laid_out(1 + spares, (c, *reads[:count]))
@@ -184,35 +142,6 @@ def _pull(made: Any, count: int) -> Callable[..., Any]:
         return total
 
     return rule
-
-
-def share_rule(
-    namespace: dict[str, Any], share: str, sign: str, reads: Sequence[str], numbers: set[str]
-) -> tuple[Callable[..., Any], int] | None:
-    """A function of blocks (total, what has come s, blocks to work in, cotangent c, *reads).
-
-    With it how many blocks to work in it needs. None where the share is more than ufuncs. The
-    total may lie where c does if a last argument, which is False by default, is True.
-    """
-    steps = Steps(namespace, set(numbers), up_to_rounding=True)
-    add = {"+": "add", "-": "subtract"}[sign]
-    head = f"def rule({', '.join(['total', 's', 'work', 'c', *reads])}, over=False):"
-    if share == "c":
-        first = "copyto(total, c)" if sign == "+" else "negative(c, total)"
-        lines = [head, f"    if s is None: {first}", f"    else: {add}(s, c, total)"]
-        return _compiled(lines, namespace), 1
-    if not steps.store(share, "last", "t"):
-        return None
-    lines = [
-        head,
-        "    t = work[0] if over or s is not None else total",
-        "    last = total if s is None else t",
-        *[f"    spare{k} = work[{k + 1}]" for k in range(steps.count)],
-        *[f"    {line}" for line in steps.lines],
-        f"    if s is not None: {add}(s, t, total)",
-        *(["    else: negative(total, total)"] if sign == "-" else []),
-    ]
-    return _compiled(lines, namespace), steps.count + 1
 
 
 #: Held while a rule is made.
@@ -236,15 +165,3 @@ class Later:
             if rule is self:
                 rule = self.scope[self.name] = self.make()
         return rule(*args)
-
-
-def _compiled(lines: Sequence[str], namespace: dict[str, Any]) -> Callable[..., Any]:
-    scope = {name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)}
-    scope |= namespace | {
-        "copyto": np.copyto,
-        "ignore": ignore,
-        "restore": restore,
-        "vdot": np.vdot,
-    }
-    exec("\n".join(lines), scope)
-    return scope["rule"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,17 +13,28 @@ from .terms import is_one
 
 __all__ = ["Steps"]
 
-UFUNCS = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+UFUNCS = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
+    ast.Mod: "remainder", ast.USub: "negative", ast.UAdd: "positive",
+}  # fmt: skip
 
 
 class Steps:
     """A formula as ufunc calls on the names of blocks, with few intermediate ones.
 
     Up to rounding a product with 1 / d, where that is what a function stands for, is a division.
+    A part of a kind in `as_it_is` that is more than ufuncs is computed as it is, into an array of
+    its own.
     """
 
-    def __init__(self, namespace: dict[str, Any], numbers: set[str], up_to_rounding: bool = False):
-        self.namespace, self.numbers = namespace, numbers
+    def __init__(
+        self,
+        namespace: dict[str, Any],
+        numbers: set[str],
+        up_to_rounding: bool = False,
+        as_it_is: tuple[type[ast.expr], ...] = (),
+    ):
+        self.namespace, self.numbers, self.as_it_is = namespace, numbers, as_it_is
         self.up_to_rounding = up_to_rounding
         self.lines: list[str] = []
         self.free: list[str] = []
@@ -47,12 +59,15 @@ class Steps:
             return node.id
         if isinstance(node, ast.Constant):
             return repr(node.value)
-        function, parts = self._call(node)
+        try:
+            function, parts = self._call(node)
+        except _MoreThanUfuncsError:
+            return self._as_it_is(node, target)
         # The last operand that is computed may lie where the result will: it is read once.
         last = max((k for k, p in enumerate(parts) if not _is_leaf(p)), default=None)
         inner = within or target
         names = [self._put(p, inner if k == last else None) for k, p in enumerate(parts)]
-        if all(n in self.numbers or not n.isidentifier() for n in names):
+        if not any(self._is_block(n) for n in names):
             raise _MoreThanUfuncsError
         self.free += [n for n in names if n.startswith("spare")]
         target = target or self._spare()
@@ -60,11 +75,30 @@ class Steps:
         self.lines.append(f"{function}({', '.join(names)}, {out})")
         return target
 
+    def _is_block(self, name: str) -> bool:
+        return name.startswith("(") or (name.isidentifier() and name not in self.numbers)
+
+    def _as_it_is(self, node: ast.expr, target: str | None) -> str:
+        """A part that is more than ufuncs, which reads a block, and calls what is known."""
+        parts = list(ast.walk(node))
+        read = {n.id for n in parts if isinstance(n, ast.Name)}
+        known = {*self.namespace, *vars(builtins)}
+        called = {ast.unparse(n.func) for n in parts if isinstance(n, ast.Call)}
+        if not (
+            isinstance(node, self.as_it_is) and called <= known and read - known - self.numbers
+        ):
+            raise _MoreThanUfuncsError
+        source = f"({ast.unparse(node)})"
+        if target is None:
+            return source
+        self.lines.append(f"copyto({target}, {source})")
+        return target
+
     def _call(self, node: ast.expr) -> tuple[str, Sequence[ast.expr]]:
         if isinstance(node, ast.BinOp) and type(node.op) in UFUNCS:
             return UFUNCS[type(node.op)], (node.left, node.right)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return "negative", (node.operand,)
+        if isinstance(node, ast.UnaryOp) and type(node.op) in UFUNCS:
+            return UFUNCS[type(node.op)], (node.operand,)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if isinstance(self.namespace.get(node.func.id), np.ufunc):
                 return node.func.id, node.args

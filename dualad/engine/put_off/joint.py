@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.cutting import TOGETHER, scratch
-from ..arrays.guard import ignore, restore
 from ..arrays.memory import F64, POOL
-from ..arrays.sums import add_parts, halves, sum_of_parts
+from ..arrays.sums import halves, sum_of_parts
+from ..primitives.block_programs import Call, Program
+from ..primitives.block_rules import BlockRule
 
 __all__ = ["Leaf", "Node", "Pass", "Rule", "in_order"]
 
@@ -26,10 +27,8 @@ LONGEST = 1 << 14
 class Rule(NamedTuple):
     """An operation on blocks."""
 
-    #: (out, t, work, *values, *tangents, *constants): it writes into the blocks out and t
-    function: Callable[..., Any]
-    #: how many blocks to work in it needs
-    rows: int
+    #: (out, t, *values, *tangents, *constants): it writes into the blocks out and t
+    on_blocks: BlockRule
     #: the number of the operand whose tangent is that of the result
     shared: int | None
     #: the operation on operands of any kind, at once
@@ -108,13 +107,7 @@ def in_order(nodes: list[Node]) -> list[Node]:
     return order
 
 
-class Call(NamedTuple):
-    """A rule, and the slots of what it writes and reads."""
-
-    function: Callable[..., Any]
-    out: int
-    t: int
-    given: tuple[int, ...]
+COPY = BlockRule(["out", "t"], (), ["copyto(out, t)"], 0, {})
 
 
 class Pass:
@@ -134,7 +127,6 @@ class Pass:
         self.homes: dict[int, tuple[int, int]] = {}
         self.calls: list[Call] = []
         self.kept: list[tuple[Node, int, int]] = []
-        self.work = 0
         for node in nodes:
             self.plan(node)
 
@@ -184,15 +176,13 @@ class Pass:
             t = homes[rule.shared][1]
         elif rule.moves:
             t = self.place(shape, is_kept)
-        function = quietly(rule.function) if node.seen else rule.function
-        self.calls.append(Call(function, x, t, tuple(given)))
-        self.work = max(self.work, rule.rows)
+        self.calls.append(Call(rule.on_blocks, (x, t, *given), node.seen))
         self.homes[id(node)] = x, t
         if is_kept:
             whole = t
             if t in self.rows:
                 whole = self.place(shape, True)
-                self.calls.append(Call(_copied, whole, t, ()))
+                self.calls.append(Call(COPY, (whole, t)))
             self.kept.append((node, x, whole))
 
     def in_few_rows(self, wanted: Sequence[int]) -> tuple[list[Call], list[int], list[int]]:
@@ -202,29 +192,26 @@ class Pass:
         """
         last: dict[int, int] = {}
         for k, call in enumerate(self.calls):
-            last.update(dict.fromkeys((call.out, call.t, *call.given), k))
+            last.update(dict.fromkeys(call.given, k))
         last.update(dict.fromkeys(wanted, len(self.calls)))
         row_of: dict[int, int] = {}
         rows: list[int] = []
         idle: list[int] = []
         calls = []
-        for k, (function, out, t, given) in enumerate(self.calls):
-            for s in (out, t):
+        for k, call in enumerate(self.calls):
+            for s in call.given[:2]:
                 if s in self.rows and s not in row_of:
                     if not idle:
                         rows.append(s)
                         idle.append(s)
                     row_of[s] = idle.pop()
-            used = (out, t, *given)
-            now = [row_of.get(s, s) for s in used]
-            calls.append(Call(function, now[0], now[1], tuple(now[2:])))
-            idle += [row_of[s] for s in set(used) if s in row_of and last[s] == k]
+            calls.append(call._replace(given=tuple([row_of.get(s, s) for s in call.given])))
+            idle += [row_of[s] for s in set(call.given) if s in row_of and last[s] == k]
         return calls, rows, [row_of.get(s, s) for s in wanted]
 
     def carry_out(self) -> list[tuple[Node, Leaf]]:
         """Compute block by block; the nodes that are kept, with value and tangent."""
-        for _ in self.blocks():
-            pass
+        self.sums(())
         return self.results()
 
     def results(self) -> list[tuple[Node, Leaf]]:
@@ -233,26 +220,23 @@ class Pass:
 
     def totals(self, node: Node) -> tuple[Any, Any]:
         """The sums of the entries of a node, value and tangent, to the last bit as NumPy's."""
-        home = self.homes[id(node)]
-        found: tuple[list[Any], list[Any]] = [], []
-        for pair in self.blocks(home):
-            add_parts(found, pair)
+        found = self.sums(self.homes[id(node)])
         value, tangent = [sum_of_parts(self.size, self.block, sums) for sums in found]
         return value, tangent
 
-    def blocks(self, wanted: Sequence[int] = ()) -> Iterator[list[Any]]:
-        """Compute block by block, and give each time what some slots hold."""
+    def sums(self, wanted: Sequence[int]) -> list[list[Any]]:
+        """Compute block by block: the sums of all blocks of some slots."""
         calls, own, wanted = self.in_few_rows(wanted)
         cut = [(i, a.reshape(-1)) for i, a in self.wholes.items()]
-        count = len(own) + self.work
+        changing = frozenset([*own, *self.wholes])
+        program = Program(tuple(calls), changing, tuple(wanted), len(calls))
+        count = len(own) + program.spares
         # The parts are between half of it and all of it: by this they fill the cache on average.
         most = TOGETHER * 4 // 3 // max(1, count)
         self.block = min(max(most, SHORTEST), LONGEST)
         self.size = cut[0][1].size
-        for now, work in in_blocks(self.slots, cut, own, self.work, self.block):
-            for function, out, t, given in calls:
-                function(now[out], now[t], work, *[now[i] for i in given])
-            yield [now[i] for i in wanted]
+        blocks = in_blocks(self.slots, cut, own, program.spares, self.block)
+        return program.carry_out(self.slots, blocks)[0]
 
 
 def in_blocks(
@@ -280,21 +264,3 @@ def in_blocks(
                 now[i] = row
             work = rows[len(own) :]
         yield now, work
-
-
-def _copied(copy: np.ndarray, t: np.ndarray, work: Any) -> None:
-    """Keep a tangent that is that of an operand."""
-    np.copyto(copy, t)
-
-
-def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule that has warned already."""
-
-    def again(*blocks: Any) -> None:
-        token = ignore()
-        try:
-            function(*blocks)
-        finally:
-            restore(token)
-
-    return again

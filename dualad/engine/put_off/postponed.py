@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import sys
-import weakref
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,8 @@ from ..kinds.dual import Dual, make_dual
 from ..levels.level import entered
 from ..levels.rules import FUNCTIONS
 from ..levels.traced import SLOT, TracedArray
-from ..primitives.blocks import NotANumber, pool_of
+from ..primitives.block_rules import NotANumber
+from ..primitives.blocks import pool_of
 from ..programs.kept import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, Rule, in_order
@@ -124,9 +124,7 @@ def postpone(level: Any, rule: Rule, active: tuple, constants: tuple) -> Any:
     r.level = level
     SLOT.__set__(r, node)
     TANGENT.__set__(r, None)
-    node.handle = weakref.ref(r)
-    state.handles.append(node.handle)
-    state.unseen.append(node)
+    state.put_down(node, r)
     return settle(r) if len(state.unseen) > LONGEST or len(leaves) > WIDEST else r
 
 

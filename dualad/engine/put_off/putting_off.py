@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kinds.dual import Dual
-from ..primitives.blocks import joint_rule
+from ..primitives.block_rules import joint_rule
 from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
 from .joint import Rule
@@ -82,7 +82,7 @@ def rule_of(primitive: Elementwise, pattern: str, numbers: str) -> Rule | None:
         return None
     op, rop = on_duals(primitive)
     eager = op if pattern != "y" else rop
-    return Rule(*made, moves.index(total) if total in moves else None, eager, Dual)
+    return Rule(made, moves.index(total) if total in moves else None, eager, Dual)
 
 
 def operators(

@@ -7,12 +7,13 @@ import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from ..arrays.memory import F64, large_copy
-from ..primitives.blocks import NotANumber
+from ..primitives.block_rules import NotANumber
 from ..programs.kept import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, in_order
@@ -23,19 +24,31 @@ __all__ = ["LATE", "State", "is_constant", "is_plain"]
 LATE = 1 << 17
 
 
+#: So many operations are many.
+MANY = 6
+#: The code of functions that had many operations put off when they were called last.
+_many: weakref.WeakSet[CodeType] = weakref.WeakSet()
+
+
 class State:
     """What a level has put off and nobody has computed, and how warnings are given."""
 
-    __slots__ = ("alarms", "computing", "copies", "given", "handles", "has_begun", "unseen")
+    __slots__ = ("alarms", "code", "computing", "copies", "count", "given", "handles",
+                 "has_begun", "has_many", "unseen")  # fmt: skip
 
-    def __init__(self, *given: Iterable[Any]) -> None:
-        """given: the values, and the tangents, that the user has, and may write to."""
+    def __init__(self, values: Iterable[Any], tangents: Iterable[Any] = (), f: Any = None) -> None:
+        """What the user has, and may write to: values and tangents; the function f of them."""
+        self.code = getattr(getattr(f, "__wrapped__", f), "__code__", None)
+        #: whether there were many operations last time, and how many there are now
+        self.has_many, self.count = self.code in _many, 0
         self.alarms = Alarms()
         #: held while results are computed
         self.computing = threading.RLock()
         self.unseen: list[Node] = []
         self.handles: list[weakref.ref[Any]] = []
-        arrays = [a for a in chain(*given) if type(a) is np.ndarray and a.nbytes >= 8 * LATE]
+        arrays = [
+            a for a in chain(values, tangents) if type(a) is np.ndarray and a.nbytes >= 8 * LATE
+        ]
         self.given = [a for a in arrays if may_change(a)]
         #: what these, and parts of them, were when they were first used: by where the parts begin
         self.copies: dict[tuple[int, int, tuple[int, ...]], np.ndarray] = {}
@@ -75,21 +88,34 @@ class State:
     def is_first(self, operands: Sequence[Any]) -> bool:
         """Whether an operation is the first one, and on nothing but what would have to be copied.
 
-        It is not put off: perhaps there is no second one.
+        It is not put off where there were not many last time: perhaps there is no second one.
         """
-        if self.has_begun:
+        if self.has_begun or self.has_many:
             return False
         self.has_begun = True
         leaves = [n for n in operands if type(n) is Leaf]
         arrays = [n.x for n in leaves if type(n.x) is np.ndarray]
         return len(leaves) == len(operands) and all(self.whose(x) is not None for x in arrays)
 
+    def put_down(self, node: Node, result: Any) -> None:
+        """Note an operation that is put off, and its result."""
+        node.handle = weakref.ref(result)
+        self.handles.append(node.handle)
+        self.unseen.append(node)
+        self.count += 1
+
     def keep(self, tape: list) -> None:
         """Compute what a tape refers to."""
 
     def leave(self, failure: Any) -> None:
         """The function has returned, or failed."""
+        self.remember()
         self.finish(failure)
+
+    def remember(self) -> None:
+        """Note whether the function has many operations."""
+        if self.code is not None:
+            (_many.add if self.count >= MANY else _many.discard)(self.code)
 
     def finish(self, failure: Any = None) -> None:
         """Compute what nobody asked for: it may have something to warn of."""

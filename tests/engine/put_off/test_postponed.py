@@ -120,6 +120,20 @@ def test_dtypes_shapes_and_orders_that_are_not_put_off():
     np.testing.assert_array_equal(dy, 2j * T)
 
 
+@pytest.mark.parametrize("second", [lambda x: 0.5 * x, lambda x: 0.5])
+@pytest.mark.parametrize(
+    "ufunc",
+    [np.maximum, np.minimum, np.fmax, np.fmin, np.hypot, np.arctan2, np.logaddexp, np.power,
+     np.remainder, np.logaddexp2, np.copysign],
+)  # fmt: skip
+def test_ties_zeros_and_what_is_not_finite(ufunc, second):
+    x = X.copy()
+    x[:12] = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e300, 5e-324, -1e-300]
+    with np.errstate(all="ignore"):
+        assert_equal(lambda x: ufunc(x * 1.0, second(x)) - x, x)
+        assert_equal(lambda x: ufunc(second(x), x * 1.0) - x, x)
+
+
 # --- what is computed, and when --------------------------------------------------------------
 
 
@@ -138,6 +152,47 @@ def test_a_square_is_put_off(power, passes):
     f = lambda x: np.sum((x * 2.0 - 1.0) ** power)
     assert_equal(f, X)
     assert passes == [2]
+
+
+def test_slopes_that_are_more_than_ufuncs_are_put_off(passes):
+    """At a tie the slope is the mean of both sides."""
+    x = X.copy()
+    x[9] = 0.5
+    _, dy = dualad.jvp(lambda x: np.maximum(x * 2.0, 1.0) + (x * 2.0) ** 3, (x,), (T,))
+    np.testing.assert_allclose(dy, T * (np.sign(x - 0.5) + 1 + 24 * x * x), rtol=1e-14)
+    assert passes == [4]
+
+
+def test_the_first_operation_of_a_long_function_waits_when_it_is_called_again(passes):
+    def f(x):
+        for _ in range(9):
+            x = np.sin(x)
+        return x
+
+    first, again = dualad.jvp(f, (X,), (T,)), dualad.jvp(f, (X,), (T,))
+    np.testing.assert_array_equal(first, again)
+    assert passes == [8, 9]
+
+
+def test_arguments_that_a_long_function_writes_to():
+    """By another name, right after the first operation."""
+    x, t = X.copy(), T.copy()
+
+    def f(v):
+        y = v * 2.0
+        x[:] = t[:] = np.nan
+        for _ in range(9):
+            y = np.sin(y)
+        return y
+
+    y, slope = 2 * X, 2.0
+    for _ in range(9):
+        y, slope = np.sin(y), slope * np.cos(y)
+    for _ in range(2):
+        x[:], t[:] = X, T
+        value, got = dualad.jvp(f, (x,), (t,))
+        np.testing.assert_allclose(value, y, rtol=1e-14)
+        np.testing.assert_allclose(got, slope * T, rtol=1e-12)
 
 
 def test_a_single_operation_is_carried_out_at_once(passes):
