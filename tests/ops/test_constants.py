@@ -8,7 +8,8 @@ import pytest
 from agreement import like, same
 
 import dualad
-from dualad.engine.levels.traced import Buffer, TracedArray
+from dualad.engine.levels.buffer import Buffer
+from dualad.engine.levels.traced import TracedArray
 
 X = np.array([[-1.3, 0.2, 2.7], [0.0, -0.0, 5.5]])
 Y = np.array([[-1.3, 1.2, 2.0], [0.0, 3.0, -5.5]])
