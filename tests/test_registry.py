@@ -411,6 +411,7 @@ STATED = {
         "show",
         "add_into",
         "add_share",
+        "in_stack",
     },
     Composite: {"rules", "is_chained", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},
