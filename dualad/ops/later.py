@@ -19,9 +19,9 @@ UFUNCS = "ufuncs"
 #: Package of NumPy -> the files about it, each after those that it imports.
 LATER = {
     "numpy.linalg": (
-        "linalg", "lapack", "triangular", "shared", "solve", "determinants", "gaps", "hermitian",
-        "spectral", "decided", "eigen", "general_eigen", "in_place", "factorizations",
-        "least_squares", "norms", "singular",
+        "linalg", "lapack", "triangular", "known", "shared", "solve", "determinants", "gaps",
+        "hermitian", "spectral", "decided", "eigen", "general_eigen", "in_place",
+        "factorizations", "least_squares", "norms", "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",
