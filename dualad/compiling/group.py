@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 from .loop import Loop
 from .passes.constants import is_elementwise
 from .program import variables_of

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.levels.tree import flatten
-from ..engine.staging.staged import Guard, Variable
+from ..engine.staging.operations import Guard, Variable
 from .program import Program, variables_of
 from .signature import Call, moving
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 
 __all__ = ["Carry", "Loop", "Save", "Stream"]
 

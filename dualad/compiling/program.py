@@ -14,20 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import originals
+from ..engine.levels.buffer import Buffer
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Buffer, TracedArray
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import Tree, flatten
 from ..engine.primitives.primitive import PRIMITIVES
 from ..engine.staging.constants import Constants, settled_constants
-from ..engine.staging.staged import (
-    Guard,
-    Operation,
-    Staged,
-    Untraceable,
-    Variable,
-    concrete,
-    staged,
-)
+from ..engine.staging.operations import Guard, Operation, Untraceable, Variable
+from ..engine.staging.staged import Staged, concrete, staged
 from .kept import given_back
 from .loop import Loop
 

@@ -11,7 +11,7 @@ import pytest
 import dualad
 from dualad.engine.fast_paths import contractions
 from dualad.engine.programs import tape as tape_module
-from dualad.transforms import reverse
+from dualad.transforms import gradient
 from dualad.transforms.pure import writes_nothing
 
 X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
@@ -479,7 +479,7 @@ def with_a_kink(w, x):
 def sweeps(monkeypatch):
     """How long tapes were before and after sweeps over large arrays; how many were repeated."""
     lengths, repeated = [], []
-    sweep, once_more = tape_module.sweep_of_large(), reverse.taped
+    sweep, once_more = tape_module.sweep_of_large(), gradient.taped
 
     def watched(tape, *args):
         before = len(tape)
@@ -492,7 +492,7 @@ def sweeps(monkeypatch):
         return once_more(*args)
 
     monkeypatch.setattr(tape_module, "sweep_of_large", lambda: watched)
-    monkeypatch.setattr(reverse, "taped", counted)
+    monkeypatch.setattr(gradient, "taped", counted)
     return lengths, repeated
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...engine.staging.staged import Guard, Variable
+from ...engine.staging.operations import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import variables_of
 from .forms import REDUCTIONS, name_of

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..loop import Loop as Repetition
 from ..program import variables_of
 from .elementwise import is_elementwise

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.primitives.primitive import PRIMITIVES
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..loop import Loop
 from ..mathematics.arithmetic import Real, copysign, fma, polynomial, select
 from ..mathematics.exponentials import exp

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...engine.levels.tree import LEAF_TREE
 from ...engine.primitives.primitive import PRIMITIVES
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..loop import Loop
 from ..numpy_source import SHOWN, Failed, NumpySource
 from ..program import Handed, Output, Program, variables_of

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.arrays.memory import has_own_memory
-from ...engine.staging.staged import Operation, Variable
+from ...engine.staging.operations import Operation, Variable
 from ..program import Program, variables_of
 from .rewriting import Known, Made, Rules
 

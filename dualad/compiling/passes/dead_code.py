@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...engine.staging.staged import Guard, Variable
+from ...engine.staging.operations import Guard, Variable
 from ..loop import Loop
 from ..program import Program, variables_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...engine.levels.tree import LEAF_TREE
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..loop import Loop
 from ..program import Output, Program, variables_of
 from .arithmetic import ARITHMETIC

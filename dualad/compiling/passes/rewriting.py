@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..program import Output, Program, variables_of
 
 __all__ = ["Known", "Made", "Rule", "Rules", "outputs_by", "renamed", "rewritten"]

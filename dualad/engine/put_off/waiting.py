@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.memory import F64, large_copy
 from ..primitives.block_rules import NotANumber
-from ..programs.tape import may_change
+from ..programs.kept import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, in_order
 
