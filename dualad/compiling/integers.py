@@ -14,7 +14,8 @@ from typing import Any
 
 from ..engine.levels.tree import flatten
 from ..engine.staging.operations import Guard, Variable
-from .program import Program, variables_of
+from .loop import variables_of
+from .program import Program
 from .signature import Call, moving
 
 __all__ = ["Integers", "deciding"]

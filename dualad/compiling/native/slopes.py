@@ -13,11 +13,11 @@ from typing import Any
 
 from ...engine.primitives.primitive import PRIMITIVES
 from ...engine.staging.operations import Guard, Operation, Variable
-from ..loop import Loop
+from ..loop import Loop, variables_of
 from ..mathematics.arithmetic import Real, copysign, fma, polynomial, select
 from ..mathematics.exponentials import exp
 from ..mathematics.hyperbolics import TANH
-from ..program import Program, variables_of
+from ..program import Program
 
 __all__ = ["slope", "tanh", "with_slopes"]
 

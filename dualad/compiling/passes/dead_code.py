@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...engine.staging.operations import Guard, Variable
-from ..loop import Loop
-from ..program import Program, variables_of
+from ..loop import Loop, variables_of
+from ..program import Program
 
 __all__ = ["without_dead_code"]
 

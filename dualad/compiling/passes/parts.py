@@ -7,8 +7,8 @@ from typing import Any
 
 from ...engine.levels.tree import LEAF_TREE
 from ...engine.staging.operations import Guard, Operation, Variable
-from ..loop import Loop
-from ..program import Output, Program, variables_of
+from ..loop import Loop, variables_of
+from ..program import Output, Program
 from .arithmetic import ARITHMETIC
 from .arrangement import ARRANGEMENT
 from .constants import constants_of, private_arrays

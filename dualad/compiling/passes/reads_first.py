@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.staging.operations import Guard, Operation, Variable
-from ..program import variables_of
+from ..loop import variables_of
 
 __all__ = ["WRITES", "reads_first"]
 

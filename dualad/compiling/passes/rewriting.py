@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...engine.staging.operations import Guard, Operation, Variable
-from ..program import Output, Program, variables_of
+from ..loop import variables_of
+from ..program import Output, Program
 
 __all__ = ["Known", "Made", "Rule", "Rules", "outputs_by", "renamed", "rewritten"]
 
