@@ -26,9 +26,14 @@ ONE = np.float64(1.0)
 F64 = np.dtype(np.float64)
 
 
+def input_spec(x: Any) -> Any:
+    """The Spec of an input, which is plain or traced float64."""
+    return Spec(x.shape, F64) if type(x) is np.ndarray else spec_of(value_of(x))
+
+
 def specs_of(values: Sequence[Any]) -> list[Any]:
-    """How a tape begins: the Specs of its inputs, which are plain or traced float64."""
-    return [Spec(x.shape, F64) if type(x) is np.ndarray else spec_of(value_of(x)) for x in values]
+    """How a tape begins: the Specs of its inputs."""
+    return list(map(input_spec, values))
 
 
 def taped(f: Callable[..., Any], trees: Sequence[Tree], values: Sequence[Any]) -> list[Any]:
@@ -94,7 +99,7 @@ class ValueAndGradient(Differentiator):
         about: what tells whether the call writes into arrays, see `Level.pure`.
         """
         with recording(), Level("grad") as level:
-            tape = level.tape = specs_of((x,))
+            tape = level.tape = [input_spec(x)]
             level.given, level.pure = ((x,), self.f), about
             y = f(recorded(level, x, 0))
             total = None
