@@ -42,12 +42,9 @@ from .engine.requires_grad.grad_mode import (
 )
 from .errors import DualADError
 from .tensor_functions import IN_PLACE as _IN_PLACE, METHODS as _METHODS, OF_SEVERAL as _OF_SEVERAL
-from .transforms.batching import vmap
 from .transforms.custom import custom_jvp, defelementwise, stop_gradient
 from .transforms.forward import jvp
-from .transforms.hessian import hessian, hvp
-from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
-from .transforms.reverse import grad, linear_transpose, linearize, value_and_grad, vjp
+from .transforms.gradient import grad, value_and_grad
 from .version import __version__
 
 if _TYPE_CHECKING:
@@ -77,6 +74,11 @@ if _TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from .transforms.batching import vmap
+    from .transforms.hessian import hessian, hvp
+    from .transforms.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
+    from .transforms.linearize import linear_transpose, linearize
+    from .transforms.reverse import vjp
     from .transforms.sparse_jacobian import sparse_jacobian
 
 #: What `from dualad import *` brings: the dtypes and `compile`, which would hide Python's names,
@@ -160,9 +162,16 @@ _LATER = {
     "custom_vjp": "autograd.custom_vjp",
     "debug_nans": "nans",
     "sparse_jacobian": "transforms.sparse_jacobian",
+    "vjp": "transforms.reverse",
+    "vmap": "transforms.batching",
     **dict.fromkeys(
         ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
         "autograd.anomaly",
+    ),
+    **dict.fromkeys(("hessian", "hvp"), "transforms.hessian"),
+    **dict.fromkeys(("linear_transpose", "linearize"), "transforms.linearize"),
+    **dict.fromkeys(
+        ("jacfwd", "jacobian", "jacrev", "value_and_jacobian"), "transforms.jacobian"
     ),
     **dict.fromkeys(
         (

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .covered_by_peers import NEITHER, PEERS, peers_of
-from .engine.levels.traced import FUNCTIONS, TracedArray, plain_rule
+from .engine.levels.protocols import plain_rule
+from .engine.levels.rules import FUNCTIONS
+from .engine.levels.traced import TracedArray
 from .numpy.fresh import BY_RULE
 from .numpy.functions import __all__ as BY_DROPIN
 from .ops.later import load_all

@@ -7,9 +7,11 @@ from typing import Any
 
 from .transforms.batching import vmap as _vmap
 from .transforms.forward import jvp
+from .transforms.gradient import grad, value_and_grad
 from .transforms.hessian import hessian
 from .transforms.jacobian import jacfwd as _jacfwd, jacrev as _jacrev
-from .transforms.reverse import grad, linearize, value_and_grad, vjp
+from .transforms.linearize import linearize
+from .transforms.reverse import vjp
 
 __all__ = [
     "grad",

@@ -15,9 +15,11 @@ from typing import Any
 from .autograd.call import Call
 from .engine.fast_paths.codegen import rewire
 from .engine.fast_paths.contractions import use
-from .engine.levels.traced import TracedArray, name_of
-from .engine.levels.watch import WATCH, Watch, watched
-from .engine.primitives.primitive import Elementwise
+from .engine.levels.level import WATCH
+from .engine.levels.missing import name_of
+from .engine.levels.traced import TracedArray
+from .engine.levels.watch import Watch, watched
+from .engine.primitives.elementwise import Elementwise
 from .tensor import operand
 
 __all__ = ["debug_nans"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dualad.compiling.loop import Loop
-from dualad.engine.staging.staged import Guard, Variable
+from dualad.engine.staging.operations import Guard, Variable
 
 
 class FailedError(Exception):

@@ -8,7 +8,9 @@ import pytest
 import dualad
 from dualad.covered import COMPOSED, WINDOWS, WITHOUT_ARRAYS, WITHOUT_RULE, page, versions
 from dualad.covered_by_peers import NEITHER, PEERS
-from dualad.engine.levels.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray
+from dualad.engine.levels.buffer import Buffer
+from dualad.engine.levels.rules import FUNCTIONS, UFUNCS
+from dualad.engine.levels.traced import TracedArray
 from dualad.numpy.fresh import BY_RULE
 from dualad.numpy.functions import __all__ as BY_DROPIN
 

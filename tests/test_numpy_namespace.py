@@ -9,7 +9,7 @@ from agreement import agrees, like, linear, same
 
 import dualad
 import dualad.numpy as np
-from dualad.engine.levels.traced import Buffer
+from dualad.engine.levels.buffer import Buffer
 
 X = numpy.array([0.5, 1.5, 2.0])
 

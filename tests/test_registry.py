@@ -10,9 +10,12 @@ import pytest
 from scipy_samples import scipy_samples
 
 import dualad
-from dualad.engine.levels.traced import Spec, spec_of
+from dualad.engine.levels.spec import Spec, spec_of
 from dualad.engine.primitives.chain import Chain
-from dualad.engine.primitives.primitive import PRIMITIVES, Composite, Elementwise, Linear, Opaque
+from dualad.engine.primitives.composite import Composite
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.linear import Linear
+from dualad.engine.primitives.primitive import PRIMITIVES, Opaque
 from dualad.engine.programs.linear import trace_linear
 
 RNG = np.random.default_rng(7)
@@ -409,6 +412,7 @@ STATED = {
         "show",
         "add_into",
         "add_share",
+        "in_stack",
     },
     Composite: {"rules", "is_chained", "whole", "reads", "_batch"},
     Opaque: {"elementwise", "_batch"},

@@ -13,8 +13,7 @@ import pytest
 
 import dualad
 from dualad.engine.levels import rules
-from dualad.engine.levels.rules import Rules, loading
-from dualad.engine.levels.traced import FUNCTIONS, GENERAL, UFUNC_METHODS, UFUNCS
+from dualad.engine.levels.rules import FUNCTIONS, GENERAL, UFUNC_METHODS, UFUNCS, Rules, loading
 from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.ops.later import LATER
 
@@ -63,7 +62,7 @@ def test_what_is_loaded_at_once_has_all_rules_of_ufuncs():
     """So a ufunc of another library loads nothing of NumPy's, and a rule of the user's stays."""
     sizes = run(
         "import dualad\n"
-        "from dualad.engine.levels.traced import UFUNCS, UFUNC_METHODS\n"
+        "from dualad.engine.levels.rules import UFUNCS, UFUNC_METHODS\n"
         "from dualad.ops.later import load_all\n"
         "before = [len(UFUNCS), len(UFUNC_METHODS)]\n"
         "load_all()\n"
@@ -169,7 +168,7 @@ def test_the_error_for_a_missing_rule_knows_all_rules():
     """Whatever is loaded: a name that is like another one is found."""
     program = (
         "import numpy as np, dualad\n"
-        "from dualad.engine.levels.traced import FUNCTIONS\n"
+        "from dualad.engine.levels.rules import FUNCTIONS\n"
         "{first}"
         "try:\n"
         "    dualad.grad(lambda x: np.busday_count(x, x))(1.0)\n"
@@ -185,7 +184,7 @@ def test_ufuncs_without_a_rule_name_functions_that_load_later():
     text = run(
         "import numpy as np, dualad\n"
         "class Ufunc: __name__ = 'histogramm'\n"
-        "from dualad.engine.levels.traced import missing_rule\n"
+        "from dualad.engine.levels.missing import missing_rule\n"
         "print(json.dumps(str(missing_rule('histogramm'))))"
     )
     assert "numpy.histogram" in text

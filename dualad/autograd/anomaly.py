@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..engine.levels.watch import holds_nan, users_frame
-from ..engine.programs.tape import pull_part
+from ..engine.programs.entries import pull_part
 from ..engine.requires_grad.backprop import Sweep
 from ..engine.requires_grad.graph import Node
 from ..errors import NaNError

@@ -12,9 +12,11 @@ from ..engine.kinds.batched_dual import general
 from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.recorded import Recorded
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Spec, TracedArray, raw, spec_of
-from ..engine.programs.linear import LinearVariable
-from ..engine.programs.tape import kept, pull_custom
+from ..engine.levels.spec import Spec, spec_of
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.programs.entries import pull_custom
+from ..engine.programs.kept import kept
+from ..engine.programs.variable import LinearVariable
 from ..engine.put_off.postponed import stop
 from ..engine.requires_grad.grad_mode import graph_recording, hidden_duals
 from ..engine.requires_grad.graph import GRAPH, GraphValue, attach as attach_node

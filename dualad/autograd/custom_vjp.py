@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.kinds.batched import Batched
-from ..engine.levels.traced import TracedArray, stack_objects
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import Tree, flatten, flatten_like
+from ..engine.levels.values import stack_objects
 from ..errors import ArgumentError, MissingRuleError
 from ..tensor import Tensor, operand, unwrap, wrap
 from .arguments import is_array

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
-from ..engine.programs.tape import pull_part
+from ..engine.levels.spec import Spec
+from ..engine.programs.entries import pull_part
 from ..engine.requires_grad.graph import Node, readable
 from ..errors import ArgumentError, LevelError
 from ..tensor import Tensor

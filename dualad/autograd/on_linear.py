@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Spec, raw, spec_of
+from ..engine.levels.spec import Spec, spec_of
+from ..engine.levels.traced import raw
 from ..engine.primitives.shape import unfit
-from ..engine.programs.linear import not_linear, variable
-from ..engine.programs.tape import add_cotangent
+from ..engine.programs.entries import add_cotangent
+from ..engine.programs.variable import not_linear, variable
 from .rule import Rule
 
 if TYPE_CHECKING:

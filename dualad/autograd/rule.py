@@ -9,7 +9,8 @@ import numpy as np
 
 from ..engine.arrays.storage import overlap
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Spec, TracedArray, spec_of
+from ..engine.levels.spec import Spec, spec_of
+from ..engine.levels.traced import TracedArray
 from ..engine.primitives.shape import fit, unfit
 from ..engine.programs.linear import LinearProgram, trace_linear
 from ..engine.requires_grad.grad_mode import hidden_duals, is_grad_enabled, no_grad

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
+from ..engine.levels.spec import Spec
 from ..engine.requires_grad.graph import Node
 from ..engine.requires_grad.visible import is_functional
 from ..errors import ArgumentError, LevelError, ShapeError

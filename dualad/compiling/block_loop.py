@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 from .expressions import may_be_float
 from .group import REDUCTIONS, Group
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.levels.tree import flatten
-from ..engine.staging.staged import Untraceable
+from ..engine.staging.operations import Untraceable
 from ..errors import ArgumentError, CompileWarning
 from .captured import Captured
 from .doubts import Doubts

@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.arrays.memory import F64, LARGE
 from ..engine.arrays.sums import is_by_columns
 from ..engine.programs.source import Literals
-from ..engine.staging.staged import Operation, Variable
+from ..engine.staging.operations import Operation, Variable
 
 __all__ = ["Expressions", "may_be_float"]
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.staging.staged import Guard, Operation, Variable
-from .loop import Loop
+from ..engine.staging.operations import Guard, Operation, Variable
+from .loop import Loop, variables_of
 from .passes.constants import is_elementwise
-from .program import variables_of
 
 __all__ = ["LEAST", "REDUCTIONS", "Group", "belongs", "is_total", "read_by", "shape_of_group"]
 

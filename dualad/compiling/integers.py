@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.levels.tree import flatten
-from ..engine.staging.staged import Guard, Variable
-from .program import Program, variables_of
+from ..engine.staging.operations import Guard, Variable
+from .loop import variables_of
+from .program import Program
 from .signature import Call, moving
 
 __all__ = ["Integers", "deciding"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 from .group import Group, read_by
 from .loop import Loop
 from .program import Program

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 
-__all__ = ["Carry", "Loop", "Save", "Stream"]
+__all__ = ["Carry", "Loop", "Save", "Stream", "variables_of"]
 
 
 class Carry(NamedTuple):
@@ -76,8 +76,6 @@ class Loop(NamedTuple):
 
     def reads(self) -> list[Variable]:
         """The variables from outside that the loop reads."""
-        from .program import variables_of
-
         own = {c.inside for c in self.carries} | {s.inside for s in self.streams}
         found = [c.initial for c in self.carries if type(c.initial) is Variable]
         found += [v for s in self.streams for v in s.values if type(v) is Variable]
@@ -86,3 +84,25 @@ class Loop(NamedTuple):
             if not isinstance(step, Guard):
                 own.update(step.results)
         return found
+
+
+def variables_of(step: Any) -> list[Variable]:
+    """The variables that a step reads, also inside of its parameters."""
+    if isinstance(step, Guard):
+        return [step.variable]
+    if isinstance(step, Loop):
+        return step.reads()
+    found: list[Variable] = []
+    for x in (*step.operands, *step.params.values()):
+        _collect(x, found)
+    return found
+
+
+def _collect(x: Any, found: list[Variable]) -> None:
+    if type(x) is Variable:
+        found.append(x)
+    elif type(x) in (tuple, list):
+        for v in x:
+            _collect(v, found)
+    elif type(x) is slice:
+        found += [v for v in (x.start, x.stop, x.step) if type(v) is Variable]

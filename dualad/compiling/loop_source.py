@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..engine.levels.tree import LEAF_TREE
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 from .block_loop import BlockLoop
 from .group import Group, shape_of_group
 from .lifetime import Lifetimes

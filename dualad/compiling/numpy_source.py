@@ -15,7 +15,7 @@ from ..engine.arrays.guard import has_nan, ignore, restore
 from ..engine.arrays.rows import in_long_rows
 from ..engine.arrays.sums import sum_up, total
 from ..engine.programs.source import definition
-from ..engine.staging.staged import Guard, Operation, Variable
+from ..engine.staging.operations import Guard, Operation, Variable
 from .block_loop import BlockLoop
 from .expressions import Expressions
 from .group import Group

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.levels.tree import LEAF_TREE
-from ..engine.staging.staged import Guard
+from ..engine.staging.operations import Guard
 from .backends import prefers_loops, runner
 from .captured import Captured
 from .numpy_source import Failed

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.staging.staged import Operation, Variable
+from ..engine.staging.operations import Operation, Variable
 from .group import Group, read_by
 from .lifetime import is_large
 from .passes.constants import is_elementwise

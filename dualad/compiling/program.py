@@ -14,20 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import originals
+from ..engine.levels.buffer import Buffer
 from ..engine.levels.level import Level
-from ..engine.levels.traced import Buffer, TracedArray
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import Tree, flatten
 from ..engine.primitives.primitive import PRIMITIVES
 from ..engine.staging.constants import Constants, settled_constants
-from ..engine.staging.staged import (
-    Guard,
-    Operation,
-    Staged,
-    Untraceable,
-    Variable,
-    concrete,
-    staged,
-)
+from ..engine.staging.operations import Guard, Operation, Untraceable, Variable
+from ..engine.staging.staged import Staged, concrete, staged
 from .kept import given_back
 from .loop import Loop
 
@@ -39,7 +33,6 @@ __all__ = [
     "is_basic",
     "overlapping",
     "trace",
-    "variables_of",
 ]
 
 Step = Operation | Guard | Loop
@@ -124,28 +117,6 @@ class Program:
         """The variables that somebody outside asks for."""
         wanted = [o.value for o in self.outputs if type(o.value) is Variable]
         return wanted + [v for _, v in self.writes]
-
-
-def variables_of(step: Any) -> list[Variable]:
-    """The variables that a step reads, also inside of its parameters."""
-    if isinstance(step, Guard):
-        return [step.variable]
-    if isinstance(step, Loop):
-        return step.reads()
-    found: list[Variable] = []
-    for x in (*step.operands, *step.params.values()):
-        _collect(x, found)
-    return found
-
-
-def _collect(x: Any, found: list[Variable]) -> None:
-    if type(x) is Variable:
-        found.append(x)
-    elif type(x) in (tuple, list):
-        for v in x:
-            _collect(v, found)
-    elif type(x) is slice:
-        found += [v for v in (x.start, x.stop, x.step) if type(v) is Variable]
 
 
 def _collect_held(x: Any, kind: Any, found: list[Any]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engine.arrays.memory import F64
 from ..engine.arrays.rows import has_short_rows
-from ..engine.staging.staged import Operation, Variable
+from ..engine.staging.operations import Operation, Variable
 from .passes.constants import is_elementwise
 from .program import is_basic
 

@@ -14,9 +14,12 @@ import numpy as np
 from ..engine.kinds.batched_dual import general
 from ..engine.kinds.dual import Dual, attach
 from ..engine.kinds.recorded import Recorded, recorded
-from ..engine.levels.traced import SLOT, TracedArray, buffer, spec_of
+from ..engine.levels.buffer import buffer
+from ..engine.levels.spec import spec_of
+from ..engine.levels.traced import SLOT, TracedArray
 from ..engine.levels.tree import flatten
-from ..engine.programs.tape import kept, pull_custom, pull_part
+from ..engine.programs.entries import pull_custom, pull_part
+from ..engine.programs.kept import kept
 from ..transforms.forward import jvp
 from ..transforms.reverse import vjp
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 
+from ..engine.levels.buffer import buffer
 from ..engine.levels.level import is_running
-from ..engine.levels.traced import FUNCTIONS, buffer
+from ..engine.levels.rules import FUNCTIONS
 
 #: Made by rules of their own, from sizes and from values.
 BY_RULE = (

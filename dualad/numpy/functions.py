@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy
 
-from ..engine.levels.traced import FUNCTIONS, TracedArray, as_operand, stack_objects
+from ..engine.levels.rules import FUNCTIONS
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.values import as_operand, stack_objects
 from ..engine.primitives.inplace import holds_array
 
 __all__ = ["c_", "isscalar", "ndenumerate", "r_", "vectorize"]

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, buffer, frozen, memory_of
+from ..engine.levels.buffer import buffer, frozen
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import memory_of
 from ..engine.primitives.inplace import link
-from ..engine.primitives.primitive import Linear, Opaque
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import Opaque
 from .constants import sign
 from .registry import CONSTANT, function, kinks, ufunc
 from .structure import cast

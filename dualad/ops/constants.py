@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import TracedArray, as_operand, buffer, memory_of
+from ..engine.levels.buffer import buffer
+from ..engine.levels.traced import TracedArray, memory_of
+from ..engine.levels.values import as_operand
 from ..engine.primitives.inplace import store
 from ..engine.primitives.primitive import Opaque
 from ..errors import LinearityError, LostDerivativeError

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, align
-from .products import array_of, conj
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
+from .operands import array_of
+from .products import conj
 from .registry import function
 
 __all__ = ["convolution"]

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Buffer, TracedArray, buffer, raw, stack_objects
+from ..engine.levels.buffer import Buffer, buffer
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.levels.values import stack_objects
 from .constants import plain
 from .registry import CONSTANT, function
 from .views import in_order

@@ -14,9 +14,12 @@ import numpy as np
 from ..engine.arrays.guard import quiet
 from ..engine.arrays.memory import LARGE, large_result
 from ..engine.kinds.direction import constant
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
 from ..engine.primitives.chain import Cases, Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .complexes import imag, real
 from .linalg import adjoint, real_dtype, square, transposed
 from .products import conj

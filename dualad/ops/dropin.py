@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.levels.missing import missing_rule
 from ..engine.levels.traced import TracedArray, raw
-from .products import array_of
+from .operands import array_of
 
 __all__ = ["attribute", "drop_in", "is_tracked", "matrix", "operand", "refusing", "unboxed"]
 

@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors: eigh, eig, and their values alone.
+"""Eigenvalues and eigenvectors: what of them is unique, and those of Hermitian matrices.
 
 dw_i = v_i^H dA v_i and dV = V (F * V^-1 dA V), F_ij = 1 / (w_j - w_i) (Giles, 2008, section 3.1;
 Magnus and Neudecker, section 9.8).
@@ -27,95 +27,22 @@ from typing import Any
 import numpy as np
 
 from ..engine.kinds.direction import constant, direction
-from ..engine.levels.traced import Spec, raw
 from ..engine.primitives.chain import Cases, Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
-from ..errors import DirectionNeededError, SingularPointError
-from .complexes import imag, real
-from .gaps import has_ties, inverse_gaps, ties
+from ..engine.primitives.composite import Composite
+from .complexes import real
+from .decided import decided, direction_at_ties
+from .gaps import has_ties, ties
 from .getitem import getitem
 from .hermitian import hermitian, hermitian_product
 from .keys import FULL
-from .linalg import adjoint, diagonal_of, real_dtype, square
-from .products import conj
+from .linalg import adjoint, real_dtype, square
 from .registry import function
 from .shared import eigh_of
 from .spectral import joined, spectral_move
-from .structure import sum_axes
 
-__all__ = [
-    "adapted",
-    "direction_at_ties",
-    "eig",
-    "eig_given",
-    "eigh",
-    "smooth_eig",
-    "turned",
-]
+__all__ = ["adapted", "eigh"]
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
-EigResult = type(np.linalg.eig(np.eye(1)))
-
-
-# --- ties ----------------------------------------------------------------------------------------
-
-
-UNDECIDED = (
-    "the eigenvectors or singular vectors of repeated values move in a way that depends on the "
-    "direction, which is known in first-order forward mode only: use dualad.jvp or dualad.jacfwd "
-    "at this point, or write the function without eigenvectors"
-)
-
-
-def off_ties(m: Any, tied: Any) -> Any:
-    """Zeros: what m says of tied pairs does not move vectors that are adapted to it."""
-    size = np.abs(m)
-    apart = np.where(tied & ~np.eye(m.shape[-1], dtype=bool), size, 0)
-    if np.any(apart > 1e-6 * np.max(size, axis=(-2, -1), initial=0, keepdims=True)):
-        raise DirectionNeededError(UNDECIDED)
-    return np.zeros(np.broadcast_shapes(m.shape, tied.shape), m.dtype)
-
-
-def _from_ties(ct: Any, m: Any, tied: Any) -> Any:
-    """Reverse mode cannot tell how vectors that are not adapted enter the result.
-
-    The cotangent of the vectors does not say: it is zero for (V * f(w)) @ V^H where f(w) = 0, and
-    the derivative still has entries between tied pairs, f'(w) times those of V^H dA V.
-    """
-    if np.any(raw(tied) & ~np.eye(m.shape[-1], dtype=bool)):
-        raise DirectionNeededError(UNDECIDED)
-    return decided(ct, tied)
-
-
-def deciding(off: Any, name: str) -> Linear:
-    """`off` of a matrix and its tied pairs, which are refused in the transpose."""
-    primitive = Linear(
-        off,
-        _from_ties,
-        None,
-        batch=lambda args, mine: primitive(*align(args, mine)),
-        spec=lambda m, tied: Spec(np.broadcast_shapes(m.shape, tied.shape), m.dtype),
-        show=lambda m, tied: f"0 * {m}",
-        name=name,
-    )
-    return primitive
-
-
-#: What moves vectors between tied pairs: nothing in forward mode, where they are adapted.
-decided = deciding(off_ties, "decided_at_ties")
-
-
-def turned(m: Any, w: Any, gaps: Any) -> Any:
-    """V^-1 dV from V^-1 dA V: divided by the gaps; refused where ties leave it undecided."""
-    return gaps * m + decided(m, ties(w)) if has_ties(w) else gaps * m
-
-
-def direction_at_ties(a: Any, w: Any) -> Any:
-    """The direction of a, where it is known and its sorted values w have ties; else None."""
-    moves = direction(a)
-    if moves is None or not has_ties(w):
-        return None
-    return moves if np.all(np.isfinite(raw(moves))) else None
 
 
 def adapted(m: Any, tied: Any) -> Any:
@@ -127,9 +54,6 @@ def adapted(m: Any, tied: Any) -> Any:
     place = np.sum(np.where(tied, False, earlier) * np.ones((), real_dtype(m)), axis=-1)
     blocks = np.where(tied, m, 0) + (place * apart)[..., None] * np.eye(n, dtype=place.dtype)
     return eigh(blocks, lower=True)[1]
-
-
-# --- Hermitian matrices --------------------------------------------------------------------------
 
 
 def _values_and_vectors(both: Any) -> tuple:
@@ -210,156 +134,3 @@ def np_eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of a Hermitian matrix, from the decomposition that derivatives need."""
     square(a)
     return _smooth_eigh(a, _reads_lower(UPLO))[0]
-
-
-# --- general matrices ----------------------------------------------------------------------------
-
-
-DEFECTIVE = (
-    "np.linalg.eig has no derivative here: the matrix is defective (it has no basis of "
-    "eigenvectors), and its eigenvalues move with infinite speed. Differentiate a smooth function "
-    "of the matrix instead (np.trace, np.linalg.det, its powers)."
-)
-
-
-def _left_inverse(v: Any) -> Any:
-    """V^-1, whose rows are the left eigenvectors."""
-    try:
-        inverse = np.linalg.inv(v)
-    except np.linalg.LinAlgError as error:
-        raise SingularPointError(DEFECTIVE) from error
-    if np.max(np.abs(raw(inverse)), initial=0) * np.finfo(v.dtype).eps > 1e-2:
-        raise SingularPointError(DEFECTIVE)
-    return inverse
-
-
-def _normalised(dv: Any, v: Any) -> Any:
-    """dV, to which each v_i is added in the share that keeps its length and its phase."""
-    if np.dtype(v.dtype).kind != "c":
-        return dv - v * sum_axes(v * dv, axes=(v.ndim - 2,))[..., None, :]
-    size = np.abs(constant(v))
-    largest = np.argmax(size, axis=-2)[..., None, :] == np.arange(v.shape[-2])[:, None]
-    along = sum_axes(conj(v) * dv, axes=(v.ndim - 2,))
-    pivot = sum_axes(np.where(largest, v, 0), axes=(v.ndim - 2,))
-    turn = imag(sum_axes(np.where(largest, conj(v), 0) * dv, axes=(v.ndim - 2,)))
-    turn = turn / real(pivot * conj(pivot))
-    return dv - v * (real(along) + 1j * turn)[..., None, :]
-
-
-SPLIT = (
-    "np.linalg.eig has no derivative here: eigenvalues are repeated, and along this direction "
-    "their eigenvectors do not move smoothly. Use np.linalg.eigvals where only eigenvalues are "
-    "needed, np.linalg.eigh for symmetric matrices, or a function of the matrix itself "
-    "(np.linalg.matrix_power, dualad.scipy.linalg.expm, logm, sqrtm)."
-)
-
-
-def _repeated(w: Any) -> bool:
-    """Whether two values, which are in no order, are equal within rounding."""
-    return bool(np.any(raw(ties(w)) & ~np.eye(w.shape[-1], dtype=bool)))
-
-
-def _off_split(m: Any, tied: Any) -> Any:
-    """Zeros, as off_ties; what m says of tied pairs is an error that names eig."""
-    try:
-        return off_ties(m, tied)
-    except DirectionNeededError as error:
-        raise SingularPointError(SPLIT) from error
-
-
-#: What moves eigenvectors of a general matrix between tied pairs, as `decided`.
-_decided_general = deciding(_off_split, "decided_at_ties_of_eig")
-
-
-def _eig_rule(t: Any, out: tuple, a: Any, *given: Any, vectors: bool = True) -> tuple:
-    w, v = out
-    repeated = _repeated(w)
-    if repeated and not vectors:
-        # Only the values are used, but their second derivative depends on how the vectors move.
-        w, v = eig_given(a, constant(w), constant(v), vectors=True)
-    m = _left_inverse(v) @ t @ v
-    values = diagonal_of(m)
-    if repeated and not vectors:
-        return values, None
-    inner = inverse_gaps(w) * m
-    if repeated:
-        inner = inner + _decided_general(m, ties(w))
-    return values, _normalised(v @ inner, v)
-
-
-eig = Composite(
-    lambda a: tuple(np.linalg.eig(a)),
-    _eig_rule,
-    batch=lambda args, mine: eig(args[0]),
-    name="eig",
-)
-#: eig with a decomposition that is given; of which only the values are used, unless `vectors`.
-eig_given = Composite(
-    lambda a, w, v, vectors: (w, v),
-    _eig_rule,
-    None,
-    None,
-    batch=lambda args, mine, vectors: eig_given(*args, vectors=vectors),
-    name="eig_given",
-    builtin=False,
-)
-
-
-def _split(v: Any, m: Any, tied: Any) -> Any:
-    """The eigenvectors v, changed within repeated eigenvalues so that m is diagonal there.
-
-    They stay as they are where there is no such basis, or only a complex one of a real matrix.
-    """
-    v, m, tied = map(np.array, np.broadcast_arrays(v, m, tied))
-    for k in np.ndindex(*v.shape[:-2]):
-        for row in range(v.shape[-1]):
-            group = np.flatnonzero(tied[k][row])
-            if group[0] == row and len(group) > 1:
-                block = m[k][np.ix_(group, group)]
-                basis = np.linalg.eig(block)[1]
-                regular = np.linalg.cond(basis) * np.finfo(basis.dtype).eps < 1e-8
-                if regular and (v.dtype.kind == "c" or basis.dtype.kind != "c"):
-                    columns = v[k][:, group] @ basis
-                    v[k][:, group] = columns / np.linalg.norm(columns, axis=0)
-    return v
-
-
-#: A change of basis, at values that are known.
-_adapted_general = Composite(
-    _split,
-    None,
-    None,
-    None,
-    batch=lambda args, mine: _adapted_general(*align(args, mine)),
-    name="adapted_eigenvectors",
-    builtin=False,
-)
-
-
-def smooth_eig(a: Any, w: Any, v: Any, vectors: bool = True) -> tuple:
-    """The decomposition (w, v) of a with its derivative, adapted to a direction that is known."""
-    moves = direction(a) if vectors and _repeated(w) else None
-    if moves is not None and np.all(np.isfinite(raw(moves))):
-        v = _adapted_general(v, _left_inverse(v) @ moves @ v, ties(w))
-        w = w + 0 * np.real(v[..., 0, :])
-    return eig_given(a, w, v, vectors=vectors)
-
-
-@function(np.linalg.eig)
-def np_eig(a: Any) -> Any:
-    """Eigenvalues and eigenvectors of a square matrix; see this module for what is not unique.
-
-    Raises SingularPointError where a derivative is taken at a defective matrix, or of eigenvectors
-    of repeated eigenvalues along a direction in which they do not move smoothly.
-    """
-    square(a)
-    w, v = eig(constant(a))
-    return EigResult(*smooth_eig(a, w, v))
-
-
-@function(np.linalg.eigvals)
-def np_eigvals(a: Any) -> Any:
-    """The eigenvalues of a square matrix, from the decomposition that derivatives need."""
-    square(a)
-    w, v = eig(constant(a))
-    return smooth_eig(a, w, v, vectors=False)[0]

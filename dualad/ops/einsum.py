@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, TracedArray
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray
 from ..engine.primitives.inplace import link, store
-from ..engine.primitives.primitive import Linear
+from ..engine.primitives.linear import Linear
 from .getitem import index_set
-from .products import array_of, conj
+from .operands import array_of
+from .products import conj
 from .registry import function
 from .structure import reshape, sum_axes, transpose
 

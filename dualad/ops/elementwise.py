@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.guard import IGNORE, ignore, restore, set_state
-from ..engine.fast_paths.codegen import install
+from ..engine.fast_paths.operators import install
 from ..engine.kinds.duck import duck_under
-from ..engine.levels.traced import FUNCTIONS, UFUNCS, raw
-from ..engine.primitives.primitive import Elementwise, unit
+from ..engine.levels.rules import FUNCTIONS, UFUNCS
+from ..engine.levels.traced import raw
+from ..engine.primitives.elementwise import Elementwise, unit
 from .registry import kinks
 
 __all__ = ["NAMESPACE", "elementwise"]

@@ -10,9 +10,11 @@ import numpy as np
 
 from ..engine.arrays.guard import has_nan
 from ..engine.arrays.memory import LARGE
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
+from ..engine.primitives.composite import Composite
 from ..engine.primitives.inplace import store
-from ..engine.primitives.primitive import Composite, Linear
+from ..engine.primitives.linear import Linear
 from .getitem import getitem, scatter
 from .reduce import all_axes, finish, given, number_of, reduce_of, unreduced, valid
 from .registry import function, kinks

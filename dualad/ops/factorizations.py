@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.guard import quiet
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
 from ..engine.primitives.chain import Cases, Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..errors import NotDifferentiableError, SingularPointError
 from .hermitian import folded, halved, hermitian
 from .in_place import Fold, Halve, Step, Subtract, Times, run, run_transposed

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
+from ..engine.levels.spec import Spec
 from ..engine.primitives.inplace import store
-from ..engine.primitives.primitive import Linear
+from ..engine.primitives.linear import Linear
 from .getitem import getitem
 from .linalg import real_dtype
 from .products import conj

@@ -8,8 +8,10 @@ import numpy as np
 
 from ..engine.arrays.memory import workspace, zeros
 from ..engine.kinds.direction import constant
-from ..engine.levels.traced import Spec, raw
-from ..engine.primitives.primitive import Linear, align
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .linalg import adjoint
 from .products import conj
 

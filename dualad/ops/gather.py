@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, Opaque
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import Opaque
 from .batch_axis import batch_size, with_batch_axis
 from .getitem import last_writer
 

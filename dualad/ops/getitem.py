@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import F64
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
 from ..engine.primitives.shape import BOUND
 from .batch_axis import batch_size, with_batch_axis
 from .keys import FULL, is_array, place_of_batch, shape_at

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import TracedArray, as_operand, raw
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.levels.values import as_operand
 from ..engine.primitives.primitive import Opaque
 from .constants import plain
-from .products import array_of
+from .operands import array_of
 from .reduce import prepared
 from .registry import function, kinks
 from .structure import axes_of, axis_of

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import copied, zeros
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, align
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from . import lapack
 from .linalg import above, adjoint, clear_above, half_triangle
 

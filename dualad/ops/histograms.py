@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, TracedArray, raw
-from ..engine.primitives.primitive import Linear, Opaque
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import Opaque
 from .batch_axis import batch_size, with_batch_axis
 from .constants import plain
-from .products import array_of
+from .operands import array_of
 from .registry import function, kinks
 
 __all__ = ["bin_sums"]

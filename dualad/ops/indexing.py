@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.fast_paths.items import is_integer
-from ..engine.levels.traced import TracedArray, as_operand
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.values import as_operand
 from ..engine.primitives.inplace import link
 from ..errors import LostDerivativeError
 from .gather import gather, scatter_at, set_at

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import TracedArray, raw
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from .batch_axis import batch_size
-from .products import array_of
+from .operands import array_of
 from .registry import function, kinks
 
 __all__ = ["interpolation"]

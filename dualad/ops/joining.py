@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.fast_paths import joins
-from ..engine.levels.traced import OBJECT, Spec, TracedArray, as_operand
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import OBJECT, TracedArray
+from ..engine.levels.values import as_operand
 from ..engine.primitives.inplace import store
-from ..engine.primitives.primitive import Linear
+from ..engine.primitives.linear import Linear
 from ..engine.primitives.shape import BOUND
 from .batch_axis import batch_size
 from .getitem import getitem

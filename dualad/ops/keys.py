@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.kinds.duck import duck_under
-from ..engine.levels.traced import Spec, TracedArray, as_operand
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.values import as_operand
 from ..engine.primitives.shape import zeros
 from ..errors import NotDifferentiableError
 

@@ -10,8 +10,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.levels.rules import loading
-from ..engine.levels.traced import FUNCTIONS, GENERAL
+from ..engine.levels.rules import FUNCTIONS, GENERAL, loading
 
 __all__ = ["LATER", "load_all"]
 
@@ -21,8 +20,8 @@ UFUNCS = "ufuncs"
 LATER = {
     "numpy.linalg": (
         "linalg", "lapack", "triangular", "known", "shared", "solve", "determinants", "gaps",
-        "hermitian", "spectral", "eigen", "in_place", "factorizations", "least_squares", "norms",
-        "singular",
+        "hermitian", "spectral", "decided", "eigen", "general_eigen", "in_place",
+        "factorizations", "least_squares", "norms", "singular",
     ),
     "numpy": (
         "bessel", "convolution", "einsum", "grid", "histograms", "interpolate", "norms", "padding",

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from .complexes import real
 from .constants import plain
 from .linalg import adjoint, diagonal_of, half_triangle
-from .products import array_of, conj
+from .operands import array_of
+from .products import conj
 from .registry import function
 from .structure import reshape, sum_axes
 

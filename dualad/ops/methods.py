@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.fast_paths.items import install as install_items
-from ..engine.levels.traced import FUNCTIONS, UFUNCS, Buffer, TracedArray, missing_rule
+from ..engine.levels.buffer import Buffer
+from ..engine.levels.missing import missing_rule
+from ..engine.levels.rules import FUNCTIONS, UFUNCS
+from ..engine.levels.traced import TracedArray
 from ..engine.primitives.inplace import holds_array, link, store
 from ..engine.primitives.primitive import Opaque
 from ..errors import ArgumentError, RefusedAttributeError

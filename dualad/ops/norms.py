@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.arrays.guard import quiet
 from ..engine.kinds.duck import duck_under
 from ..engine.levels.traced import raw
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from .products import conj
 from .reduce import all_axes, finish, unreduced
 from .registry import function, kinks

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from ..engine.levels.rules import loading
-from ..engine.levels.traced import FOREIGN, REMEDIES, UFUNCS, lost
+from ..engine.levels.rules import UFUNCS, loading
+from ..engine.levels.traced import REMEDIES, lost
+from ..engine.levels.values import FOREIGN
 
 __all__ = ["load_special", "scipy_remedy"]
 

@@ -17,7 +17,9 @@ from ..engine.fast_paths.codegen import mixed
 from ..engine.kinds.batched_dual import BatchedDual
 from ..engine.kinds.dual import Dual
 from ..engine.kinds.recorded import Recorded
-from ..engine.levels.traced import UFUNCS, Buffer, TracedArray
+from ..engine.levels.buffer import Buffer
+from ..engine.levels.rules import UFUNCS
+from ..engine.levels.traced import TracedArray
 from ..engine.primitives.inplace import augmented
 from ..engine.requires_grad.graph import GraphValue
 from .constants import plain

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.levels.traced import TracedArray
 from ..errors import ArgumentError, NotDifferentiableError
-from .products import array_of
+from .operands import array_of
 from .registry import function
 
 __all__: list[str] = []

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import TracedArray, as_operand, raw, spec_of
+from ..engine.levels.spec import spec_of
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.levels.values import as_operand
 from ..engine.primitives.primitive import Opaque, Primitive
 from ..engine.primitives.shape import zeros
 from ..errors import LostDerivativeError

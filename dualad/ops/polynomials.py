@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import TracedArray, raw
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from ..errors import SingularPointError
-from .products import array_of
+from .operands import array_of
 from .registry import function
 
 __all__ = ["characteristic", "polynomial_roots"]

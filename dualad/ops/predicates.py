@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, TracedArray, as_operand, memory_of, raw, spec_of
+from ..engine.levels.spec import Spec, spec_of
+from ..engine.levels.traced import TracedArray, memory_of, raw
+from ..engine.levels.values import as_operand
 from ..engine.primitives.primitive import Opaque
 from ..engine.primitives.shape import zeros
 from .constants import entrywise, into, plain

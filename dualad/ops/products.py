@@ -1,7 +1,7 @@
-"""Products of arrays: matmul and all that is written with it, cross and outer products.
+"""Products of matrices: matmul, and the product of a matrix with its transpose.
 
-Two bilinear primitives, matmul and cross. The transpose of a bilinear map in one factor is again
-a product, with the conjugate of the other factor.
+The transpose of a bilinear map in one factor is again a product, with the conjugate of the other
+factor.
 """
 
 from __future__ import annotations
@@ -16,30 +16,22 @@ from ..engine.arrays.cutting import add_products
 from ..engine.arrays.memory import F64, LARGE, copied, large_product, workspace
 from ..engine.fast_paths.codegen import mixed
 from ..engine.fast_paths.contractions import install, of_any_size, of_two
-from ..engine.levels.traced import Spec, TracedArray, as_operand
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray
 from ..engine.primitives.chain import Chain, Link
-from ..engine.primitives.inplace import augmented, store
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.inplace import augmented
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .registry import function, ufunc
-from .structure import axes_of, axis_of, reshape, transpose
+from .structure import reshape, transpose
 
-__all__ = ["array_of", "conj", "contract", "cross", "gram", "matmul"]
+__all__ = ["column", "conj", "contract", "gram", "matmul", "np_matmul", "product", "row"]
 
 
 def conj(x: Any) -> Any:
     """The conjugate; a real array is its own."""
     return np.conj(x) if x.dtype.kind == "c" else x
-
-
-def array_of(x: Any) -> Any:
-    """An operand of a product as something that has a shape."""
-    x = as_operand(x)
-    if not hasattr(x, "shape"):
-        return np.asarray(x)
-    return x.as_number() if isinstance(x, TracedArray) and x.ends else x
-
-
-# --- matmul --------------------------------------------------------------------------------------
 
 
 def _transposed(x: Any) -> Any:
@@ -53,15 +45,18 @@ def _adjoint(x: Any) -> Any:
     return conj(x.swapaxes(-1, -2) if type(x) is np.ndarray else _transposed(x))
 
 
-def _column(x: Any) -> Any:
+def column(x: Any) -> Any:
+    """Vectors as matrices of one column."""
     return reshape(x, shape=(*x.shape, 1))
 
 
-def _row(x: Any) -> Any:
+def row(x: Any) -> Any:
+    """Vectors as matrices of one row."""
     return reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
 
 
-def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
+def shaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """An array in a shape, which it may have already."""
     return x if x.shape == shape else reshape(x, shape=shape)
 
 
@@ -70,9 +65,9 @@ def _left(ct: Any, a: Any, b: Any) -> Any:
     if _are_small(ct, b) and len(a.shape) == 2:
         return ct @ b.T if b.ndim == 2 else ct[:, None] * b
     if b.ndim == 1:
-        return (ct if a.ndim == 1 else _column(ct)) * conj(b)
+        return (ct if a.ndim == 1 else column(ct)) * conj(b)
     if a.ndim == 1:
-        return matmul(conj(b), ct) if b.ndim == 2 else matmul(conj(b), _column(ct))[..., 0]
+        return matmul(conj(b), ct) if b.ndim == 2 else matmul(conj(b), column(ct))[..., 0]
     if a.ndim == 2 < b.ndim:
         shared = (*range(b.ndim - 2), b.ndim - 1)
         return contract(ct, conj(b), shared, shared)
@@ -94,7 +89,7 @@ def _right(ct: Any, a: Any, b: Any) -> Any:
     if _are_small(ct, a) and len(b.shape) <= 2 == a.ndim:
         return a.T @ ct
     if a.ndim == 1:
-        return ct * conj(a) if b.ndim == 1 else _column(conj(a)) * _row(ct)
+        return ct * conj(a) if b.ndim == 1 else column(conj(a)) * row(ct)
     if b.ndim <= 2 < a.ndim:
         shared = tuple(range(a.ndim - 1))
         return contract(conj(a), ct, shared, shared)
@@ -241,13 +236,13 @@ def _matmul_batch(args: tuple, mine: tuple) -> Any:
     a, b = args
     left, right = a.ndim - mine[0], b.ndim - mine[1]
     if not mine[1] and right <= 2:
-        flat = _rows_times(_shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
-        return _shaped(flat, (*a.shape[:-1], *b.shape[1:]))
+        flat = _rows_times(shaped(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
+        return shaped(flat, (*a.shape[:-1], *b.shape[1:]))
     if not mine[0] and right == 1 and left <= 2:
         return _rows_times(b, a if left == 1 else transpose(a, axes=(1, 0)))
-    out = matmul(*align((_row(a) if left == 1 else a, _column(b) if right == 1 else b), mine))
+    out = matmul(*align((row(a) if left == 1 else a, column(b) if right == 1 else b), mine))
     stack, ends = out.shape[:-2], out.shape[-2:]
-    return _shaped(out, (*stack, *ends[left == 1 : 1 + (right > 1)]))
+    return shaped(out, (*stack, *ends[left == 1 : 1 + (right > 1)]))
 
 
 matmul = Linear(
@@ -338,36 +333,8 @@ def linalg_matmul(x1: Any, x2: Any, /) -> Any:
     return np.matmul(x1, x2)
 
 
-@ufunc(np.vecdot)
-def np_vecdot(a: Any, b: Any) -> Any:
-    """The sum of conj(a) * b over the last axis."""
-    return np.sum(conj(a) * b, axis=-1)
-
-
-def _matvec(a: Any, x: Any) -> Any:
-    return matmul(a, x) if x.ndim == 1 else np_matmul(a, _column(x))[..., 0]
-
-
-def _vecmat(x: Any, a: Any) -> Any:
-    return matmul(conj(x), a) if x.ndim == 1 else np_matmul(_row(conj(x)), a)[..., 0, :]
-
-
-if hasattr(np, "matvec"):  # NumPy 2.2
-    ufunc(np.matvec)(_matvec)
-    ufunc(np.vecmat)(_vecmat)
-
-
-@function(np.linalg.vecdot)
-def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The sum of conj(x1) * x2 over an axis."""
-    x1, x2 = array_of(x1), array_of(x2)
-    return np_vecdot(_last(x1, axis), _last(x2, axis))
-
-
-# --- contractions --------------------------------------------------------------------------------
-
-
-def _ordered(x: Any, axes: tuple[int, ...]) -> Any:
+def ordered(x: Any, axes: tuple[int, ...]) -> Any:
+    """An array with its axes in an order, which they may be in already."""
     return x if axes == tuple(range(len(axes))) else transpose(x, axes=axes)
 
 
@@ -377,184 +344,6 @@ def contract(a: Any, b: Any, left: Sequence[int], right: Sequence[int]) -> Any:
     b_rest = tuple(k for k in range(b.ndim) if k not in right)
     rows, columns = tuple(a.shape[k] for k in a_rest), tuple(b.shape[k] for k in b_rest)
     n = math.prod(a.shape[k] for k in left)
-    a = _shaped(_ordered(a, (*a_rest, *left)), (math.prod(rows), n))
-    b = _shaped(_ordered(b, (*right, *b_rest)), (n, math.prod(columns)))
-    return _shaped(matmul(a, b), (*rows, *columns))
-
-
-@function(np.tensordot)
-def np_tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """The sum over the last axes of a and the first of b, or over given pairs of axes."""
-    a, b = array_of(a), array_of(b)
-    if isinstance(axes, (int, np.integer)):
-        left, right = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
-        if axes > min(a.ndim, b.ndim):
-            raise ValueError("shape-mismatch for sum")
-    else:
-        left, right = (axes_of(_sequence(x), v.ndim) for x, v in zip(axes, (a, b), strict=True))
-    if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
-        raise ValueError("shape-mismatch for sum")
-    return contract(a, b, left, right)
-
-
-def _sequence(axes: Any) -> tuple:
-    return (axes,) if isinstance(axes, (int, np.integer)) else tuple(axes)
-
-
-@function(np.linalg.tensordot)
-def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """np.tensordot by the array API's name."""
-    return np_tensordot(x1, x2, axes)
-
-
-@function(np.dot)
-def np_dot(a: Any, b: Any, out: Any = None) -> Any:
-    """The sum over the last axis of a and the second last of b."""
-    a, b = array_of(a), array_of(b)
-    if a.ndim == 0 or b.ndim == 0:
-        result = a * b
-    elif b.ndim <= 2:
-        result = product(a, b)
-    else:
-        result = np_tensordot(a, b, (-1, -2))
-    return result if out is None else store(out, result)
-
-
-@function(np.inner)
-def np_inner(a: Any, b: Any, /) -> Any:
-    """The sum over the last axes of both."""
-    a, b = array_of(a), array_of(b)
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b
-    return product(a, b) if a.ndim == b.ndim == 1 else np_tensordot(a, b, (-1, -1))
-
-
-@function(np.vdot)
-def np_vdot(a: Any, b: Any, /) -> Any:
-    """The sum of conj(a) * b over all entries."""
-    return product(conj(np.ravel(array_of(a))), np.ravel(array_of(b)))
-
-
-@function(np.linalg.multi_dot)
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
-    """The product of several matrices, in the order that costs least."""
-    parts = [array_of(x) for x in arrays]
-    if len(parts) < 2:
-        raise ValueError("Expecting at least two arrays.")
-    first, last = parts[0].ndim == 1, parts[-1].ndim == 1
-    parts[0] = _row(parts[0]) if first else parts[0]
-    parts[-1] = _column(parts[-1]) if last else parts[-1]
-    result = _chain(
-        parts, _splits([*(p.shape[0] for p in parts), parts[-1].shape[1]]), 0, len(parts)
-    )
-    shape = result.shape[first : 2 - last]
-    result = result if shape == result.shape else np.reshape(result, shape)
-    return result if out is None else store(out, result)
-
-
-def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Where to split each run of a chain of matrices (Cormen et al., matrix-chain order)."""
-    n = len(sizes) - 1
-    cost = {(i, i + 1): 0 for i in range(n)}
-    best = {}
-    for length in range(2, n + 1):
-        for i in range(n - length + 1):
-            j = i + length
-            cost[i, j], best[i, j] = min(
-                (cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j], k)
-                for k in range(i + 1, j)
-            )
-    return best
-
-
-def _chain(parts: list, splits: dict, i: int, j: int) -> Any:
-    if j == i + 1:
-        return parts[i]
-    k = splits[i, j]
-    return matmul(_chain(parts, splits, i, k), _chain(parts, splits, k, j))
-
-
-# --- outer products ------------------------------------------------------------------------------
-
-
-@function(np.outer)
-def np_outer(a: Any, b: Any, out: Any = None) -> Any:
-    """Every entry of a times every entry of b."""
-    result = _column(np.ravel(array_of(a))) * np.ravel(array_of(b))
-    return result if out is None else store(out, result)
-
-
-@function(np.linalg.outer)
-def linalg_outer(x1: Any, x2: Any, /) -> Any:
-    """The outer product of two vectors."""
-    return np_outer(x1, x2)
-
-
-@function(np.kron)
-def np_kron(a: Any, b: Any) -> Any:
-    """The Kronecker product: blocks a[i, j, ...] * b."""
-    a, b = array_of(a), array_of(b)
-    n = max(a.ndim, b.ndim)
-    a_shape, b_shape = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
-    wide = np.reshape(a, tuple(s for k in a_shape for s in (k, 1)))
-    narrow = np.reshape(b, tuple(s for k in b_shape for s in (1, k)))
-    return np.reshape(wide * narrow, tuple(p * q for p, q in zip(a_shape, b_shape, strict=True)))
-
-
-# --- cross product -------------------------------------------------------------------------------
-
-
-def _cross_spec(a: Any, b: Any) -> Spec:
-    return Spec(np.broadcast_shapes(a.shape, b.shape), np.result_type(a.dtype, b.dtype))
-
-
-cross = Linear(
-    lambda a, b: np.cross(a, b),
-    lambda ct, a, b: cross(conj(b), ct),
-    lambda ct, a, b: cross(ct, conj(a)),
-    batch=lambda args, mine: cross(*align(args, mine)),
-    spec=_cross_spec,
-    show=lambda a, b: f"np.cross({a}, {b})",
-    name="cross",
-)
-
-
-@function(np.cross)
-def np_cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
-    """The vector product of vectors of two or three components."""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    a, b = array_of(a), array_of(b)
-    a, b = _last(a, axisa), _last(b, axisb)
-    sizes = (a.shape[-1], b.shape[-1])
-    if not set(sizes) <= {2, 3}:
-        raise ValueError(f"cross products are of vectors of 2 or 3 components, got {sizes}")
-    if sizes == (2, 2):
-        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    out = cross(_in_space(a), _in_space(b))
-    return out if axisc == -1 else np.moveaxis(out, -1, axis_of(axisc, out.ndim))
-
-
-def _last(x: Any, axis: int) -> Any:
-    return x if axis == -1 and x.ndim else np.moveaxis(x, axis_of(axis, x.ndim), -1)
-
-
-def _in_space(x: Any) -> Any:
-    """A vector of two components with a third that is zero."""
-    if x.shape[-1] == 3:
-        return x
-    return np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype)], -1)
-
-
-@function(np.linalg.cross)
-def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The vector product of vectors of three components."""
-    x1, x2 = array_of(x1), array_of(x2)
-    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
-        raise ValueError(
-            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
-            f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
-        )
-    return np_cross(x1, x2, axis=axis)
+    a = shaped(ordered(a, (*a_rest, *left)), (math.prod(rows), n))
+    b = shaped(ordered(b, (*right, *b_rest)), (n, math.prod(columns)))
+    return shaped(matmul(a, b), (*rows, *columns))

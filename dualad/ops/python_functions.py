@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import GENERAL, TracedArray, objects, stack_objects
+from ..engine.levels.rules import GENERAL
+from ..engine.levels.traced import TracedArray, objects
+from ..engine.levels.values import stack_objects
 from .registry import function
 from .structure import axes_of, axis_of
 

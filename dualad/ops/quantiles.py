@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import TracedArray, as_operand, raw
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.levels.values import as_operand
 from ..engine.primitives.inplace import store
 from ..engine.primitives.primitive import Opaque
 from .operands import as_array

@@ -14,8 +14,8 @@ import numpy as np
 from ..engine.arrays.guard import quiet
 from ..engine.fast_paths.contractions import summed
 from ..engine.levels.traced import raw
+from ..engine.primitives.composite import Composite
 from ..engine.primitives.inplace import store
-from ..engine.primitives.primitive import Composite
 from .registry import function, kinks, ufunc_method
 from .structure import axes_of, reshape, sum_axes
 

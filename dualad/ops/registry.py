@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..engine.levels.rules import Table
-from ..engine.levels.traced import FUNCTIONS, UFUNC_METHODS, UFUNCS
+from ..engine.levels.rules import FUNCTIONS, UFUNC_METHODS, UFUNCS, Table
 
 __all__ = [
     "CONSTANT",

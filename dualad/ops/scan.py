@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec
+from ..engine.levels.spec import Spec
+from ..engine.primitives.composite import Composite
 from ..engine.primitives.inplace import store
-from ..engine.primitives.primitive import Composite, Linear
+from ..engine.primitives.linear import Linear
 from .reduce import in_range, prepared
 from .registry import function, kinks, ufunc_method
 from .structure import axis_of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import raw
-from .products import array_of
+from .operands import array_of
 from .registry import function
 
 __all__: list[str] = []

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..engine.fast_paths.choices import chosen
-from ..engine.levels.traced import Spec, TracedArray, as_operand, as_value, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.levels.values import as_operand, as_value
 from ..engine.primitives.inplace import store
-from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from .constants import into
 from .elementwise import elementwise
 from .operands import as_array

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitives.primitive import Opaque
+from .operands import array_of
 from .places import of_many_sizes
-from .products import array_of
 from .registry import function, kinks
 
 __all__: list[str] = []

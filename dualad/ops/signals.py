@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.signal as sp
 
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
 from ..errors import NotDifferentiableError
 from .dropin import drop_in, operand
 from .products import conj

@@ -19,9 +19,11 @@ import numpy as np
 
 from ..engine.arrays.guard import quiet
 from ..engine.kinds.direction import constant
-from ..engine.primitives.primitive import Composite, Opaque
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.primitive import Opaque
 from .complexes import real
-from .eigen import adapted, direction_at_ties, np_eigh, turned
+from .decided import direction_at_ties, turned
+from .eigen import adapted, np_eigh
 from .gaps import inverse_gaps, ties
 from .linalg import adjoint, diagonal_of
 from .registry import PREDICATE, function

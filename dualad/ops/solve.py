@@ -12,13 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import raw
 from ..engine.primitives.chain import Chain, Link
-from ..engine.primitives.primitive import Composite, Linear, align
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..errors import SingularPointError
 from .batch_axis import batch_size, with_batch_axis
 from .linalg import adjoint, square
-from .products import array_of, matmul
+from .operands import array_of
+from .products import matmul
 from .registry import function
 from .shared import inverse_of, solution, solve_by
 from .structure import reshape, transpose

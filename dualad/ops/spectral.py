@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.memory import large_product, workspace, zeros
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear, align
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..engine.primitives.shape import zeros_like
 from . import lapack
 from .gaps import (

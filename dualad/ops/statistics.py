@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import raw
-from ..engine.primitives.primitive import Composite
+from ..engine.primitives.composite import Composite
 from .norms import inner, length, radial
-from .products import array_of, conj
+from .operands import array_of
+from .products import conj
 from .reduce import all_axes, finish, given, kept, np_mean, np_sum, number_of, without_nan
 from .registry import function, kinks
 from .structure import axes_of

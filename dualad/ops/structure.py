@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.sums import is_total, quick_sum, total
-from ..engine.levels.traced import Spec
-from ..engine.primitives.primitive import Linear
+from ..engine.levels.spec import Spec
+from ..engine.primitives.linear import Linear
 from ..engine.primitives.shape import BOUND, FEW, sum_to
 
 __all__ = ["broadcast", "cast", "reshape", "sum_axes", "transpose"]

@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import GENERAL, TracedArray, as_operand, name_of, plain_rule
+from ..engine.levels.missing import name_of
+from ..engine.levels.protocols import plain_rule
+from ..engine.levels.rules import GENERAL
+from ..engine.levels.traced import TracedArray
+from ..engine.levels.values import as_operand
 from ..engine.primitives.inplace import not_a_buffer, store
 from ..engine.primitives.primitive import Opaque
 from .constants import plain
-from .products import array_of
+from .operands import array_of
 from .reduce import all_axes, finish, given, prepared
 from .structure import axis_of
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import Spec, TracedArray, memory_of
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray, memory_of
 from ..engine.primitives.inplace import layout, link
 from .getitem import getitem
 from .registry import function

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.arrays.guard import either_zero_wins_raw, zero_wins_raw
-from ..engine.primitives.primitive import Linear, align
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import align
 from ..engine.primitives.shape import BOUND
 
 __all__ = ["either_zero_wins", "zero_wins"]

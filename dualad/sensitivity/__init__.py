@@ -32,11 +32,13 @@ from .implicit.steady_state import steady_state
 from .integration.events import Event, EventTimes
 from .integration.ode import ode
 from .integration.times import Time
-from .parameters.parameters import Parameter, Parameters
+from .parameters.parameter import Parameter
+from .parameters.parameters import Parameters
 from .results.propagated import Propagated
-from .results.result import Sensitivities, TimeSensitivities
+from .results.sensitivities import Sensitivities
 from .results.steady_sensitivities import SteadySensitivities
 from .results.tabular import Table
+from .results.time_sensitivities import TimeSensitivities
 
 __all__ = [
     "CheckError",

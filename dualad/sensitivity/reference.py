@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .errors import SensitivityError, unknown_name
-from .results.result import TimeSensitivities
+from .results.time_sensitivities import TimeSensitivities
 
 __all__ = ["Difference", "Reference", "ReferenceFile"]
 

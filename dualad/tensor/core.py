@@ -10,9 +10,10 @@ import numpy as np
 
 from ..engine.arrays.storage import overlap
 from ..engine.kinds.dual import Dual
+from ..engine.levels.buffer import buffer
 from ..engine.levels.level import refused
-from ..engine.levels.traced import TracedArray, buffer, raw
-from ..engine.programs.linear import LinearVariable
+from ..engine.levels.traced import TracedArray, raw
+from ..engine.programs.variable import LinearVariable
 from ..engine.requires_grad.graph import GraphValue
 from ..engine.requires_grad.visible import is_functional
 from ..errors import LostDerivativeError, ShapeError
@@ -20,7 +21,7 @@ from .devices import CPU, device as Device
 from .face import State, TensorFace, deep, operand, shape_checked, unwrap, wrap, wrap_all
 from .history import History
 from .operations import Operations
-from .views import Views
+from .shapes import Shapes
 from .writing import Writing
 
 __all__ = ["Tensor"]
@@ -29,7 +30,7 @@ __all__ = ["Tensor"]
 WRITING = frozenset({np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal})
 
 
-class Tensor(Operations, History, Writing, Views):
+class Tensor(Operations, History, Writing, Shapes):
     """A multi-dimensional array with PyTorch's interface: requires_grad, grad, backward, duals.
 
     Make one with `dualad.tensor`. NumPy functions work on tensors and give tensors.

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..engine.kinds.batched_dual import general
 from ..engine.kinds.dual import Dual
+from ..engine.levels.buffer import Buffer
 from ..engine.levels.level import newest_rank
-from ..engine.levels.traced import Buffer, TracedArray, raw
+from ..engine.levels.traced import TracedArray, raw
 from ..engine.put_off.postponed import stop
 from ..engine.requires_grad.graph import GraphValue, rebased
 from ..engine.requires_grad.visible import DUAL_LEVEL, is_functional, visible

@@ -14,7 +14,8 @@ import numpy as np
 from ..engine.kinds.batched_dual import general
 from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.recorded import Recorded
-from ..engine.levels.traced import Spec, TracedArray, raw
+from ..engine.levels.spec import Spec
+from ..engine.levels.traced import TracedArray, raw
 from ..engine.requires_grad.grad_mode import is_grad_enabled
 from ..engine.requires_grad.graph import Node, graph_value
 from ..engine.requires_grad.visible import is_functional

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.levels.traced import UFUNCS, TracedArray
+from ..engine.levels.rules import UFUNCS
+from ..engine.levels.traced import TracedArray
 from ..engine.requires_grad.graph import GRAPH, GraphValue
 from .face import State, as_shape_error, operand, unwrap, wrap
 from .promotion import floating, promoted

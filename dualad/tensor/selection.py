@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.levels.traced import buffer, raw
+from ..engine.levels.buffer import buffer
+from ..engine.levels.traced import raw
 from ..errors import ShapeError
 from ..ops.indexing import accumulated, replaced
 from .face import State, deep, operand, shape_checked, unwrap, wrap

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays.storage import bump, copy_into, partly_overlap, version
-from ..engine.levels.traced import Buffer, TracedArray, buffer, raw
+from ..engine.levels.buffer import Buffer, buffer
+from ..engine.levels.traced import TracedArray, raw
 from ..engine.requires_grad.grad_mode import is_grad_enabled
 from ..engine.requires_grad.graph import rebased
 from ..engine.requires_grad.visible import is_functional, levels_of, rejoined

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..engine.kinds.batched import Batched, batched, unbatch
 from ..engine.levels.level import Level
-from ..engine.levels.traced import TracedArray, as_value
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import Tree, flatten
+from ..engine.levels.values import as_value
 from ..errors import ArgumentError, ShapeError, StructureError
 from .boundary import face_of, outputs_of, rebuild, restore
 from .plain import plain_length

@@ -17,9 +17,11 @@ from ..engine.kinds.batched_dual import BatchedDual
 from ..engine.kinds.dual import Dual
 from ..engine.kinds.duck import Duck, duck_under
 from ..engine.kinds.recorded import Recorded
+from ..engine.levels.buffer import Buffer, frozen
 from ..engine.levels.level import entered
-from ..engine.levels.traced import Buffer, TracedArray, as_value, frozen
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import LEAF_TREE, LEAF_TYPES, Tree, flatten, flatten_like
+from ..engine.levels.values import as_value
 from ..engine.primitives.shape import fit
 from ..engine.put_off.late import settle
 from ..errors import NotDifferentiableError, ShapeError

@@ -9,10 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.fast_paths.codegen import define
-from ..engine.levels.traced import Buffer, TracedArray, as_operand, spec_of, stack_objects
+from ..engine.fast_paths.operators import define
+from ..engine.levels.buffer import Buffer
+from ..engine.levels.spec import spec_of
+from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import LEAF_TREE, Tree, flatten, flatten_like, tree_map
-from ..engine.primitives.primitive import Composite, Elementwise, Opaque
+from ..engine.levels.values import as_operand, stack_objects
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.elementwise import Elementwise
+from ..engine.primitives.primitive import Opaque
 from ..engine.put_off.postponed import stop
 from ..errors import (
     ArgumentError,

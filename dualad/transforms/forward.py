@@ -13,8 +13,8 @@ from ..engine.kinds.batched import batched, unbatch
 from ..engine.kinds.batched_dual import general, packed
 from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.duck import Duck, duck_under
+from ..engine.levels.buffer import settled
 from ..engine.levels.level import Level
-from ..engine.levels.traced import settled
 from ..engine.levels.tree import flatten
 from ..engine.put_off.late import settle
 from ..engine.put_off.postponed import Postponed

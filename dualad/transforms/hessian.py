@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .forward import arguments, jvp
+from .gradient import Gradient, grad
 from .jacobian import ForwardJacobian, jacfwd, jacrev
-from .reverse import Gradient, grad
 
 __all__ = ["hessian", "hvp"]
 

@@ -13,16 +13,17 @@ from ..engine.kinds.batched_dual import BatchedDual
 from ..engine.levels.level import Level
 from ..engine.programs.tape import push_tape, sweep
 from ..errors import ArgumentError, DirectionNeededError, ShapeError
+from .argnums import Differentiator, fixing, selected
 from .batching import MappingError
 from .boundary import Input, inputs_of, rebuild, restore
 from .forward import basis, push_many, pushed, split_columns
 from .plain import moved_vectors
-from .reverse import Recording, _Differentiator, fixing, selected
+from .recording import Recording
 
 __all__ = ["jacfwd", "jacobian", "jacrev", "value_and_jacobian"]
 
 
-class _Jacobian(_Differentiator):
+class _Jacobian(Differentiator):
     """What the Jacobian functions share: arguments, chunks, and the shape of the result."""
 
     with_value = False

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.levels.traced import raw
+from ..engine.programs.entries import pull_custom
+from ..engine.programs.kept import kept
 from ..engine.programs.linear import pull_composite
-from ..engine.programs.tape import kept, pull_custom
 from ..engine.requires_grad.graph import rebased
 from ..engine.requires_grad.visible import is_functional
 from ..errors import ArgumentError

@@ -16,8 +16,9 @@ from ..engine.kinds.batched import Batched, batched
 from ..engine.kinds.batched_dual import BatchedDual, make_batched_dual
 from ..engine.kinds.dual import Dual, make_dual
 from ..engine.kinds.recorded import Recorded
+from ..engine.levels.buffer import frozen
 from ..engine.levels.level import Level
-from ..engine.levels.traced import frozen, raw
+from ..engine.levels.traced import raw
 from ..engine.levels.tree import LEAF_TREE, Tree, flatten
 
 __all__ = [

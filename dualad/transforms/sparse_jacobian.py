@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import ArgumentError, NotDifferentiableError, ShapeError
 from ..extras import required
 from .boundary import inputs_of
+from .colouring import coloured
 from .forward import basis, push_many
 
 __all__ = ["sparse_jacobian"]
@@ -186,16 +187,3 @@ def found(run: _Run, known: _Pattern | None = None) -> _Pattern:
         parts.append(sparse.csc_array(columns.T))
     whole = sparse.hstack(parts, format="csc")
     return _Pattern(whole if known is None else whole + known.entries)
-
-
-def coloured(pattern: Any) -> np.ndarray:
-    """A group for each column, another for columns that share a row; fullest columns first."""
-    counts = pattern.astype(np.int32)
-    sharing = (counts.T @ counts).tocsr()
-    colour = np.full(pattern.shape[1], -1)
-    for j in np.argsort(-np.diff(pattern.indptr), kind="stable"):
-        near = colour[sharing.indices[sharing.indptr[j] : sharing.indptr[j + 1]]]
-        taken = np.zeros(near.size + 1, bool)
-        taken[near[(near >= 0) & (near < near.size)]] = True
-        colour[j] = np.argmin(taken)
-    return colour

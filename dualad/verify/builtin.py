@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from ..engine.primitives.primitive import PRIMITIVES, Composite, Elementwise, Linear
+from ..engine.primitives.composite import Composite
+from ..engine.primitives.elementwise import Elementwise
+from ..engine.primitives.linear import Linear
+from ..engine.primitives.primitive import PRIMITIVES
 from ..errors import ArgumentError, DualADError, MissingRuleError
 from ..ops.later import load_all
 from ..symbolic.errors import NotSymbolicError, SymbolicBranchError

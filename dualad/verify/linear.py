@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.primitives.primitive import Linear
+from ..engine.primitives.linear import Linear
 from ..errors import DualADError
 from ..symbolic.errors import NotSymbolicError
 from .proof import PROVED, REFUTED, UNDECIDED, Entry

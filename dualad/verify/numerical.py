@@ -180,7 +180,7 @@ def _hessian(
     job: Job, derivative: Any, hessian: Any, names: list[str], chosen: list[str] | None
 ) -> None:
     """The claimed second derivative as the derivative of the first."""
-    from ..transforms.reverse import grad
+    from ..transforms.gradient import grad
 
     subject = job.subject
     args = subject.arguments(subject.given)

@@ -8,7 +8,9 @@ import pytest
 from agreement import like, same
 
 import dualad
-from dualad.engine.levels.traced import Buffer, TracedArray
+from dualad.engine.levels.buffer import Buffer
+from dualad.engine.levels.traced import TracedArray
+from dualad.errors import LostDerivativeError
 
 X = np.array([[-1.3, 0.2, 2.7], [0.0, -0.0, 5.5]])
 Y = np.array([[-1.3, 1.2, 2.0], [0.0, 3.0, -5.5]])
@@ -89,6 +91,8 @@ def test_comparison_with_what_is_not_a_number():
         assert x != "name" and not x == None and x not in ("ab", None)  # noqa: E711
         with pytest.raises(TypeError):
             x < "name"
+        with pytest.raises(LostDerivativeError, match="looked up"):
+            {x: 1}
         return x
 
     same(dualad.jvp(f, (2.0,), (1.0,)), (2.0, 1.0))

@@ -5,7 +5,7 @@ import pytest
 from agreement import agrees, like, linear, same
 
 import dualad
-from dualad.engine.levels.traced import Buffer
+from dualad.engine.levels.buffer import Buffer
 
 X = np.array([0.5, 1.5, 2.5])
 

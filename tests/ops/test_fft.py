@@ -7,7 +7,7 @@ import pytest
 from every_mode import close, derivative, like, without_values
 
 import dualad
-from dualad.engine.levels.traced import FUNCTIONS
+from dualad.engine.levels.rules import FUNCTIONS
 
 RNG = np.random.default_rng(2)
 NORMS = [None, "backward", "ortho", "forward"]

@@ -12,7 +12,7 @@ import pytest
 from every_mode import derivative, like, parts
 
 import dualad
-from dualad.engine.levels.traced import FUNCTIONS
+from dualad.engine.levels.rules import FUNCTIONS
 
 RNG = np.random.default_rng(12)
 

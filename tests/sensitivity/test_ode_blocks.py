@@ -8,7 +8,8 @@ from dualad import sensitivity as ds
 from dualad.sensitivity.integration.blocks import Factorised
 from dualad.sensitivity.integration.index_sets import Traced
 from dualad.sensitivity.integration.norms import BlockNorm, Tolerance
-from dualad.sensitivity.integration.sparsity import Colouring, greedy
+from dualad.sensitivity.integration.sparsity import Colouring
+from dualad.transforms.colouring import coloured
 
 from .models import ROBERTSON, chain, chain_solution, robertson
 
@@ -178,13 +179,13 @@ def test_index_sets_follow_every_kind_of_operation():
 def test_columns_of_one_colour_share_no_row():
     rng = np.random.default_rng(3)
     pattern = scipy.sparse.csc_matrix(rng.random((30, 30)) < 0.08)
-    colour = greedy(pattern)
+    colour = coloured(pattern)
     for c in range(colour.max() + 1):
         assert pattern[:, colour == c].toarray().sum(axis=1).max() <= 1
     full = scipy.sparse.csc_matrix(np.ones((400, 400), bool))
-    assert sorted(greedy(full)) == list(range(400))
+    assert sorted(coloured(full)) == list(range(400))
     band = scipy.sparse.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(50, 50), format="csc")
-    assert greedy(band).max() == 2
+    assert coloured(band).max() == 2
 
 
 def test_a_matrix_comes_back_from_its_compressed_columns():

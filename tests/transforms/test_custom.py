@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dualad
-from dualad.engine.levels.traced import UFUNCS
+from dualad.engine.levels.rules import UFUNCS
 from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.errors import (
     ArgumentError,

@@ -12,7 +12,7 @@ import pytest
 import dualad
 from dualad.engine.fast_paths import contractions
 from dualad.engine.programs import tape as tape_module
-from dualad.transforms import reverse
+from dualad.transforms import gradient
 from dualad.transforms.pure import writes_nothing
 from dualad.transforms.reading import readers
 
@@ -543,7 +543,7 @@ def with_a_kink(w, x):
 def sweeps(monkeypatch):
     """How long tapes were before and after sweeps over large arrays; how many were repeated."""
     lengths, repeated = [], []
-    sweep, once_more = tape_module.sweep_of_large(), reverse.taped
+    sweep, once_more = tape_module.sweep_of_large(), gradient.taped
 
     def watched(tape, *args):
         before = len(tape)
@@ -556,7 +556,7 @@ def sweeps(monkeypatch):
         return once_more(*args)
 
     monkeypatch.setattr(tape_module, "sweep_of_large", lambda: watched)
-    monkeypatch.setattr(reverse, "taped", counted)
+    monkeypatch.setattr(gradient, "taped", counted)
     return lengths, repeated
 
 

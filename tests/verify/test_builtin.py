@@ -9,7 +9,9 @@ from markdown import tables
 from mutants import mutants
 
 import dualad
-from dualad.engine.primitives.primitive import Composite, Elementwise, Linear
+from dualad.engine.primitives.composite import Composite
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.linear import Linear
 from dualad.verify import prove_all
 from dualad.verify.builtin import prove_rule, rules
 from dualad.verify.linear import linear_entries, of_shapes

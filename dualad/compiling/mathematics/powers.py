@@ -13,8 +13,8 @@ import math
 
 from .arithmetic import SIGN, Real, fma, polynomial, select
 from .compensated import fast_two_sum, quotient_parts, two_product, two_sum
-from .exponentials import limited, mantissa_parts, reduced, scaled
-from .logarithms import LN2_HIGH, LN2_LOW, split
+from .exponentials import LN2_HIGH, LN2_LOW, limited, mantissa_parts, reduced, scaled
+from .logarithms import split
 
 __all__ = ["power"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.staging.staged import Variable
+from ...engine.staging.operations import Variable
 from ...errors import ArgumentError
 from ...extras import required
 from ..loop import Loop

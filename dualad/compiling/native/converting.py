@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Variable
+from ...engine.staging.operations import Variable
 
 __all__ = ["Slow"]
 

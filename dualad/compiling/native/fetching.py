@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.staging.staged import Guard, Operation
+from ...engine.staging.operations import Guard, Operation
 from ..mathematics.registry import FUNCTIONS
 
 __all__ = ["AHEAD", "SHORT", "reads_ahead"]

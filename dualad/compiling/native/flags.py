@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.staging.staged import Operation
+from ...engine.staging.operations import Operation
 from ..numpy_source import NumpySource
 from ..program import Program
 from .entry import POINTER, integer

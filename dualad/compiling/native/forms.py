@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..loop import Loop as Repetition
 from .elementwise import can_emit, is_elementwise
 from .entry import F64, Refused, is_number

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.staging.staged import Guard, Variable
+from ...engine.staging.operations import Guard, Variable
 from ..loop import Loop as Repetition
 from ..program import Program
 from .alarms import Alarm

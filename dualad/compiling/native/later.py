@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...engine.staging.staged import Guard, Variable
-from ..loop import Loop as Repetition
-from ..program import variables_of
+from ...engine.staging.operations import Guard, Variable
+from ..loop import Loop as Repetition, variables_of
 from .forms import REDUCTIONS, name_of
 
 if TYPE_CHECKING:

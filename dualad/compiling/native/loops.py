@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from .elementwise import is_elementwise
 from .emitter import Emitter
 from .entry import BOOL, Entry, integer

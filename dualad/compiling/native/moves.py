@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.staging.staged import Operation, Variable
+from ...engine.staging.operations import Operation, Variable
 from .entry import INT, Entry, Refused, integer
 from .forms import is_tiled
 from .layouts import Layout, contiguous, contiguous_strides, view_of

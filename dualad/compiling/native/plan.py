@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.staging.staged import Guard, Operation, Variable
-from ..loop import Loop as Repetition
-from ..program import variables_of
+from ...engine.staging.operations import Guard, Operation, Variable
+from ..loop import Loop as Repetition, variables_of
 from .elementwise import is_elementwise
 from .forms import INDEXED, REDUCTIONS, VIEWS, WRITES, held, name_of, operations_of
 from .later import levels_where_read

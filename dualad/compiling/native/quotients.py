@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.primitives.primitive import Opaque
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..mathematics import divisions
 from .emitter import Emitter
 from .entry import F64, Refused

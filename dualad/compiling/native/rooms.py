@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Variable
+from ...engine.staging.operations import Variable
 from ..workspace import MOST_BYTES
 from .plan import Plan
 

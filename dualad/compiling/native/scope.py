@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from .emitter import Emitter
 from .entry import BOOL, I64, TRUTH, Entry, integer, kind_of
 from .layouts import Layout, contiguous

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Guard
+from ...engine.staging.operations import Guard
 from ..mathematics.registry import FUNCTIONS
 from .emitter import Emitter
 from .entry import Entry, integer

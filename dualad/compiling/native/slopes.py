@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.primitives.primitive import PRIMITIVES
-from ...engine.staging.staged import Guard, Operation, Variable
-from ..loop import Loop
+from ...engine.staging.operations import Guard, Operation, Variable
+from ..loop import Loop, variables_of
 from ..mathematics.arithmetic import Real, copysign, fma, polynomial, select
 from ..mathematics.exponentials import exp
 from ..mathematics.hyperbolics import TANH
-from ..program import Program, variables_of
+from ..program import Program
 
 __all__ = ["slope", "tanh", "with_slopes"]
 

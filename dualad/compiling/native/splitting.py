@@ -10,10 +10,10 @@ import numpy as np
 
 from ...engine.levels.tree import LEAF_TREE
 from ...engine.primitives.primitive import PRIMITIVES
-from ...engine.staging.staged import Guard, Operation, Variable
-from ..loop import Loop
+from ...engine.staging.operations import Guard, Operation, Variable
+from ..loop import Loop, variables_of
 from ..numpy_source import SHOWN, Failed, NumpySource
-from ..program import Handed, Output, Program, variables_of
+from ..program import Handed, Output, Program
 from .forms import VIEWS, is_native
 from .slopes import with_slopes
 from .wrapper import function_of

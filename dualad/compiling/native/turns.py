@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from ...engine.staging.staged import Guard, Variable
+from ...engine.staging.operations import Guard, Variable
 from ..loop import Stream
 from .emitter import Emitter
 from .entry import POINTER, TRUTH, Entry, integer, kind_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Operation
+from ...engine.staging.operations import Operation
 from .elementwise import is_elementwise
 from .emitter import Emitter
 from .entry import BOOL, I64, Entry

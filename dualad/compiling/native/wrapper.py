@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 
 from ...engine.arrays.memory import POOL
-from ...engine.staging.staged import Variable
+from ...engine.staging.operations import Variable
 from ..program import Output, Program
 from . import python
 from .calling import INT32, Caller

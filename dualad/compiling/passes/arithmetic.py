@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitives.primitive import PRIMITIVES
-from ...engine.staging.staged import Operation, Variable
+from ...engine.staging.operations import Operation, Variable
 from .constants import is_elementwise
 from .rewriting import Known, Made, Rules
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.arrays.memory import has_own_memory
-from ...engine.staging.staged import Operation, Variable
-from ..program import Program, variables_of
+from ...engine.staging.operations import Operation, Variable
+from ..loop import variables_of
+from ..program import Program
 from .rewriting import Known, Made, Rules
 
 __all__ = ["constants_of", "is_elementwise", "private_arrays", "uniform"]

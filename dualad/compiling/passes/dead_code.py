@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...engine.staging.staged import Guard, Variable
-from ..loop import Loop
-from ..program import Program, variables_of
+from ...engine.staging.operations import Guard, Variable
+from ..loop import Loop, variables_of
+from ..program import Program
 
 __all__ = ["without_dead_code"]
 

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ...engine.primitives.primitive import PRIMITIVES
-from ...engine.staging.staged import Operation, Variable
+from ...engine.staging.operations import Operation, Variable
 from .rewriting import Made, Rules
 
 __all__ = ["FORMULAS"]

@@ -6,7 +6,7 @@ from had none either.
 
 from __future__ import annotations
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 from ..program import Program, is_basic
 
 __all__ = ["keeps_nan", "without_implied_guards", "without_known_shapes"]

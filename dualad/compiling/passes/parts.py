@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...engine.levels.tree import LEAF_TREE
-from ...engine.staging.staged import Guard, Operation, Variable
-from ..loop import Loop
-from ..program import Output, Program, variables_of
+from ...engine.staging.operations import Guard, Operation, Variable
+from ..loop import Loop, variables_of
+from ..program import Output, Program
 from .arithmetic import ARITHMETIC
 from .arrangement import ARRANGEMENT
 from .constants import constants_of, private_arrays

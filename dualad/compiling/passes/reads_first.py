@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.staging.staged import Guard, Operation, Variable
-from ..program import variables_of
+from ...engine.staging.operations import Guard, Operation, Variable
+from ..loop import variables_of
 
 __all__ = ["WRITES", "reads_first"]
 

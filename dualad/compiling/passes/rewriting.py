@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...engine.staging.staged import Guard, Operation, Variable
-from ..program import Output, Program, variables_of
+from ...engine.staging.operations import Guard, Operation, Variable
+from ..loop import variables_of
+from ..program import Output, Program
 
 __all__ = ["Known", "Made", "Rule", "Rules", "outputs_by", "renamed", "rewritten"]
 

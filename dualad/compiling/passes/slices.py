@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitives.primitive import Opaque
-from ...engine.staging.staged import Operation, Variable
+from ...engine.staging.operations import Operation, Variable
 from ..program import Program, is_basic
 from .arithmetic import applied
 from .rewriting import Made, Rules, rewritten

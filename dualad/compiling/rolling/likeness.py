@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Guard, Operation, Variable
+from ...engine.staging.operations import Guard, Operation, Variable
 
 __all__ = ["kinds_of", "places", "rebuilt"]
 

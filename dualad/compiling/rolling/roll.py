@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.staging.staged import Operation, Variable
+from ...engine.staging.operations import Operation, Variable
 from ..loop import Carry, Loop, Save, Stream
 from ..program import Program
 from .likeness import kinds_of, places, rebuilt

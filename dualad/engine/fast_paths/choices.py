@@ -14,9 +14,10 @@ import numpy as np
 from ..kinds.dual import Dual
 from ..kinds.recorded import Recorded
 from ..levels.level import Level
-from ..levels.traced import Spec
+from ..levels.spec import Spec
 from ..primitives.shape import FEW, fit, sum_to, unfit
-from ..programs.tape import add_cotangent, kept
+from ..programs.entries import add_cotangent
+from ..programs.kept import kept
 from .contractions import moved, noted
 
 __all__ = ["chosen"]

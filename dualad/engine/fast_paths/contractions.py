@@ -19,10 +19,12 @@ from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual
 from ..kinds.recorded import Recorded, kept_before
 from ..levels.level import Level
-from ..levels.traced import Spec, TracedArray, spec_of
+from ..levels.spec import Spec, spec_of
+from ..levels.traced import TracedArray
 from ..primitives.shape import BOUND, FEW, unfit
-from ..programs.tape import add_cotangent, kept, pull_linear
-from .codegen import WRITTEN
+from ..programs.entries import add_cotangent, pull_linear
+from ..programs.kept import kept
+from .operators import WRITTEN
 
 __all__ = ["install", "moved", "noted", "of_any_size", "of_two", "summed", "use"]
 

@@ -17,9 +17,9 @@ from ..kinds.batched_dual import BatchedDual, make_batched_dual
 from ..kinds.dual import Dual, make_dual
 from ..kinds.recorded import Recorded, recorded
 from ..levels.level import Level
-from ..levels.traced import Spec
+from ..levels.spec import Spec
 from ..primitives.shape import BOUND
-from ..programs.tape import add_cotangent, pull_linear
+from ..programs.entries import add_cotangent, pull_linear
 
 __all__ = ["joined", "stacked"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..primitives.primitive import Elementwise
-from ..programs.tape import pull_elementwise
+from ..primitives.elementwise import Elementwise
+from ..programs.entries import pull_elementwise
 
 __all__ = ["Twins"]
 

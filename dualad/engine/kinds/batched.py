@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import LostDerivativeError
+from ..levels.buffer import settled
 from ..levels.level import Level
-from ..levels.traced import FUNCTIONS, TracedArray, settled
+from ..levels.rules import FUNCTIONS
+from ..levels.traced import TracedArray
 
 __all__ = ["Batched", "batched", "unbatch"]
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..levels.buffer import Buffer
 from ..levels.level import Level
-from ..levels.traced import Buffer, TracedArray
-from ..primitives.primitive import Linear
+from ..levels.traced import TracedArray
+from ..primitives.linear import Linear
 from ..primitives.shape import zeros_like
 from .batched import Batched, batched
 from .dual import Dual, make_dual

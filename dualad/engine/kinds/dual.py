@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..levels.buffer import Buffer, buffer
 from ..levels.level import Level
-from ..levels.traced import Buffer, TracedArray, buffer
-from ..primitives.primitive import is_large
+from ..levels.traced import TracedArray
+from ..primitives.linear import is_large
 
 #: What an operation that is linear in its one argument does to value and tangent alike.
 PLAIN = (np.ndarray, np.float64)

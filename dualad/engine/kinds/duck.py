@@ -14,8 +14,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...errors import LostDerivativeError, MissingRuleError
+from ..levels.buffer import Buffer
 from ..levels.level import Level
-from ..levels.traced import VALUES, Buffer, TracedArray
+from ..levels.traced import TracedArray
+from ..levels.values import VALUES
 from ..primitives.primitive import PRIMITIVES
 
 __all__ = ["Duck", "Library", "as_duck", "duck", "duck_under", "is_entrywise"]

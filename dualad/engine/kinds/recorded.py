@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..arrays.memory import LARGE
+from ..levels.buffer import buffer, frozen
 from ..levels.level import Level
-from ..levels.traced import Spec, TracedArray, buffer, frozen, spec_of
-from ..primitives.primitive import INPUTS, Composite, Elementwise, Linear
+from ..levels.spec import Spec, spec_of
+from ..levels.traced import TracedArray
+from ..primitives.composite import Composite
+from ..primitives.elementwise import INPUTS, Elementwise
+from ..primitives.linear import Linear
+from ..programs.entries import pull_elementwise, pull_linear, pull_part, specs
+from ..programs.kept import kept
 from ..programs.linear import pull_composite
-from ..programs.tape import kept, pull_elementwise, pull_linear, pull_part, specs
 from .dual import Dual
 
 __all__ = ["Recorded", "entry_for", "recorded", "value_of"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..levels.level import Level
-from ..levels.traced import as_value
+from ..levels.values import as_value
 from .dual import Dual, make_dual
 
 __all__ = ["slope_in"]

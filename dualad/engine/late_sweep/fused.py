@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays.guard import has_nan
 from ..arrays.memory import LARGE
 from ..arrays.spent import SPENT, is_spent
-from ..programs.tape import pull_linear
+from ..programs.entries import pull_linear
 from ..put_off.joint import Node, in_order
 from .late_runs import LateRun
 from .record_state import RecordState

@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..fast_paths.codegen import add_kind
+from ..fast_paths.operators import add_kind
 from ..kinds.recorded import Recorded
-from ..levels.traced import FUNCTIONS, SLOT
+from ..levels.rules import FUNCTIONS
+from ..levels.traced import SLOT
 from ..primitives.block_rules import joint_rule, known_rules
 from ..primitives.blocks import pool_of
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise
-from ..programs.tape import may_change
+from ..programs.kept import may_change
 from ..put_off.joint import Leaf, Node, Rule
 from ..put_off.late import Late, settle, settled_within, state_of_result
 from ..put_off.postponed import LONGEST, state_of

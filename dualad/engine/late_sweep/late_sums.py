@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..kinds.recorded import Recorded
-from ..levels.traced import SLOT, Spec
+from ..levels.spec import Spec
+from ..levels.traced import SLOT
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise
-from ..programs.tape import pull_linear
+from ..programs.entries import pull_linear
 from ..put_off.joint import Node
 from ..put_off.late import Late, settle, state_of_result
 from .record_state import RecordState

@@ -16,7 +16,7 @@ from ..arrays.memory import POOL
 from ..arrays.spent import is_spent
 from ..primitives.block_programs import Call, Program
 from ..primitives.block_rules import BlockRule, ShareRules, known_rules, of_one
-from ..programs.tape import add_cotangent
+from ..programs.entries import add_cotangent
 from ..put_off.joint import Node, in_blocks
 from .run_steps import Step, is_plain
 

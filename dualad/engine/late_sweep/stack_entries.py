@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays.memory import F64
 from ..primitives.block_rules import ShareRules, known_rules
-from ..programs.tape import pull_elementwise, pull_linear
+from ..programs.entries import pull_elementwise, pull_linear
 from .run_steps import Step
 from .stack_shares import (
     Handed,

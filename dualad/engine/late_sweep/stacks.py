@@ -20,9 +20,9 @@ from ..arrays.cutting import TOGETHER, scratch
 from ..arrays.memory import F64, workspace
 from ..arrays.spent import is_spent
 from ..fast_paths.contractions import pull_sum
-from ..fast_paths.items import pull_slice
+from ..fast_paths.item_entries import pull_slice
+from ..programs.entries import add_cotangent, pull_elementwise, pull_linear
 from ..programs.linear import pull_composite
-from ..programs.tape import add_cotangent, pull_elementwise, pull_linear
 from ..put_off.joint import Node
 from .run_steps import step_of
 from .runs import Run

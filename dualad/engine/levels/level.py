@@ -14,11 +14,13 @@ from typing import Any
 from ...errors import LeakError
 from .swallowed import assembled, note, regained
 
-__all__ = ["Level", "is_running", "newest_rank", "noted_object", "refused"]
+__all__ = ["WATCH", "Level", "is_running", "newest_rank", "noted_object", "refused"]
 
 _serial = itertools.count(1)
 #: The innermost level entered in this context. Only who makes fresh arrays asks for it.
 _entered: ContextVar[Level | None] = ContextVar("dualad_entered_level", default=None)
+#: What looks for a NaN in this context (see `watch`, which few programs need); None where nobody.
+WATCH: ContextVar[Any] = ContextVar("dualad_watch", default=None)
 
 
 def is_running() -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Rules", "Table", "loading"]
+__all__ = ["FUNCTIONS", "GENERAL", "UFUNCS", "UFUNC_METHODS", "Rules", "Table", "loading"]
 
 #: Held by the thread that loads.
 _lock = threading.RLock()
@@ -86,3 +86,13 @@ def loading() -> Iterator[None]:
             _loader = outer
         for table in _tables if outer is None else ():
             table._publish()
+
+
+#: NumPy function -> what handles it when an argument is traced.
+FUNCTIONS = Rules()
+#: ufunc -> what handles a plain call of it.
+UFUNCS = Rules()
+#: (ufunc, method) -> what handles ufunc.reduce, ufunc.outer, ...
+UFUNC_METHODS = Rules()
+#: method -> what makes the rule of that method for a ufunc which has none of its own, or None.
+GENERAL = Rules()

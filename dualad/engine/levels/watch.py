@@ -11,19 +11,16 @@ import linecache
 import sys
 import weakref
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import NaNError
+from .level import WATCH
 from .traced import TracedArray
 
-__all__ = ["WATCH", "Place", "Watch", "holds_nan", "watched"]
-
-#: The watch of this context; None where nobody looks.
-WATCH: ContextVar[Watch | None] = ContextVar("dualad_watch", default=None)
+__all__ = ["Place", "Watch", "holds_nan", "watched"]
 
 PACKAGE = __name__.partition(".")[0]
 #: Packages whose frames lie between an operation and the line of the user that asked for it.

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays.spent import is_spent
 from .shape import unfit
 
-__all__ = ["Cases", "Chain", "Link", "shares_of"]
+__all__ = ["CHAINED", "Cases", "Chain", "Link", "shares_of"]
 
 
 class Link(NamedTuple):
@@ -106,6 +106,10 @@ class Cases:
 
     def __call__(self, t: Any, out: Any, *args: Any, **params: Any) -> Any:
         return self.choose(out, *args, **params)(t, out, *args, **params)
+
+
+#: The kinds of rules that may be transposed without being traced.
+CHAINED = Chain, Cases
 
 
 def shares_of(ct: Any, entry: tuple, g: Any) -> list[tuple[int, Any]] | None:

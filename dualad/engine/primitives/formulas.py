@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .primitive import Elementwise
+from .elementwise import Elementwise
 from .terms import divided_once, scaled, summed
 
 __all__ = ["Formulas"]

@@ -14,7 +14,8 @@ from weakref import ref
 import numpy as np
 
 from ...errors import LostDerivativeError, ShapeError
-from ..levels.traced import BOTTOM, SLOT, Buffer, TracedArray, frozen, memory_of
+from ..levels.buffer import BOTTOM, Buffer, frozen
+from ..levels.traced import SLOT, TracedArray, memory_of
 from .shape import BOUND
 
 __all__ = ["augmented", "become", "frozen", "link", "link_part", "prune", "store", "write"]

@@ -8,8 +8,13 @@ import numpy as np
 
 from ...errors import LostDerivativeError
 from ..arrays.guard import quiet
-from ..levels.traced import FUNCTIONS, TracedArray, as_operand, name_of, ufunc_rule
-from .inplace import frozen, not_a_buffer, store
+from ..levels.buffer import frozen
+from ..levels.missing import name_of
+from ..levels.protocols import ufunc_rule
+from ..levels.rules import FUNCTIONS
+from ..levels.traced import TracedArray
+from ..levels.values import as_operand
+from .inplace import not_a_buffer, store
 
 __all__ = ["call_with_keywords"]
 

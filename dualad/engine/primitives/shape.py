@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.memory import LARGE
 from ..arrays.sums import quick_sum, total as sum_as_numpy
-from ..levels.traced import Spec, spec_of
+from ..levels.spec import Spec, spec_of
 
 __all__ = [
     "BOUND",

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..levels.traced import Spec, TracedArray, raw
+from ..levels.spec import Spec
+from ..levels.traced import TracedArray, raw
 
 __all__ = ["Literals", "compile_source", "constants", "definition", "source"]
 

@@ -21,10 +21,11 @@ import numpy as np
 from ..arrays.memory import large_copy
 from ..kinds.dual import Dual, make_dual
 from ..levels.level import entered
-from ..levels.traced import FUNCTIONS, SLOT, TracedArray
+from ..levels.rules import FUNCTIONS
+from ..levels.traced import SLOT, TracedArray
 from ..primitives.block_rules import NotANumber
 from ..primitives.blocks import pool_of
-from ..programs.tape import may_change
+from ..programs.kept import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, Rule, in_order
 from .late import Late, settle, settled_within, state_of_result

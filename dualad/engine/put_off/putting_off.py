@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kinds.dual import Dual
 from ..primitives.block_rules import joint_rule
+from ..primitives.elementwise import Elementwise
 from ..primitives.formulas import Formulas
-from ..primitives.primitive import Elementwise
 from .joint import Rule
 from .late import settle
 from .postponed import postpone

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.memory import F64, large_copy
-from ..programs.tape import may_change
+from ..programs.kept import may_change
 from .alarms import Alarms
 from .joint import Leaf, Node, Pass, in_order
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from ...errors import LevelError
 from ..arrays.guard import has_nan, quiet
-from ..levels.watch import WATCH
-from ..programs.tape import pull_custom, pull_part
+from ..levels.level import WATCH
+from ..programs.entries import pull_custom, pull_part
 from .graph import Node, check_versions, readable
 
 __all__ = ["SWEEP", "Sweep", "free", "sweep_graph"]

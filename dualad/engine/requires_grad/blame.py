@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays.guard import quiet
 from ..levels.watch import Place, Watch, holds_nan
-from ..programs.tape import add_cotangent
+from ..programs.entries import add_cotangent
 from .backprop import Sweep
 
 __all__ = ["blame_graph", "blame_push", "blame_tape"]

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import ArgumentError
 from ..levels.level import newest_rank
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class GradMode(NamedTuple):
+class GradMode:
     """Which levels count.
 
     recording: whether recording is on, as the user sees it.
@@ -39,10 +39,16 @@ class GradMode(NamedTuple):
     ceiling:   tangents of dual levels count below this rank.
     """
 
-    recording: bool = True
-    floor: float = 0.0
-    base: float = 0.0
-    ceiling: float = float("inf")
+    __slots__ = ("base", "ceiling", "floor", "recording")
+
+    def __init__(
+        self,
+        recording: bool = True,
+        floor: float = 0.0,
+        base: float = 0.0,
+        ceiling: float = float("inf"),
+    ):
+        self.recording, self.floor, self.base, self.ceiling = recording, floor, base, ceiling
 
 
 DEFAULT = GradMode()
@@ -69,7 +75,7 @@ class recording:
             self._token: Any = None
             return
         floor = outside.floor if outside.recording else newest_rank()
-        self._token = _mode.set(outside._replace(recording=True, floor=floor, base=floor))
+        self._token = _mode.set(GradMode(True, floor, floor, outside.ceiling))
 
     def __exit__(self, *exc: object) -> None:
         if self._token is not None:
@@ -80,12 +86,13 @@ def graph_recording(mode: bool) -> Any:
     """Recording in the requires_grad graph, on or off; functional levels count as before."""
     now = _mode.get()
     floor = now.base if mode else max(now.floor, ABOVE_GRAPH)
-    return _set(now._replace(recording=mode, floor=floor))
+    return _set(GradMode(mode, floor, now.base, now.ceiling))
 
 
 def hidden_duals(rank: float) -> Any:
     """Tangents of dual levels from this rank on are not seen: so inside the rule of one."""
-    return _set(_mode.get()._replace(ceiling=rank))
+    now = _mode.get()
+    return _set(GradMode(now.recording, now.floor, now.base, rank))
 
 
 class _set:
@@ -130,7 +137,8 @@ class _Setting:
 
 def _switch(mode: bool) -> Any:
     now = _mode.get()
-    return _mode.set(now._replace(recording=mode, floor=now.base if mode else float("inf")))
+    floor = now.base if mode else float("inf")
+    return _mode.set(GradMode(mode, floor, now.base, now.ceiling))
 
 
 def _decorated_generator(f: Callable[..., Any], mode: bool) -> Callable[..., Any]:

@@ -20,9 +20,12 @@ from ..arrays.storage import owner, version_of
 from ..kinds.batched_dual import general
 from ..kinds.dual import Dual, make_dual
 from ..kinds.recorded import entry_for
+from ..levels.buffer import buffer, settled
 from ..levels.level import Level
-from ..levels.traced import Spec, TracedArray, buffer, raw, settled
-from ..programs.tape import kept, pull_part
+from ..levels.spec import Spec
+from ..levels.traced import TracedArray, raw
+from ..programs.entries import pull_part
+from ..programs.kept import kept
 
 __all__ = [
     "GRAPH",

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..primitives.primitive import PRIMITIVES, Elementwise
+from ..primitives.elementwise import Elementwise
+from ..primitives.primitive import PRIMITIVES
 
 __all__ = ["COMPARISONS", "NotNumbers", "Shown", "cast", "python_type"]
 

@@ -13,22 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from ..levels.buffer import Buffer, frozen
 from ..levels.level import Level
-from ..levels.traced import SLOT, UFUNC_METHODS, Buffer, TracedArray, frozen, name_of
+from ..levels.missing import name_of
+from ..levels.rules import UFUNC_METHODS
+from ..levels.traced import SLOT, TracedArray
 from ..levels.watch import users_frame
-from ..primitives.primitive import Elementwise, Linear, Opaque
+from ..primitives.elementwise import Elementwise
+from ..primitives.linear import Linear
+from ..primitives.primitive import Opaque
 from .operations import Guard, Operation, Untraceable, Variable
 from .shown import NotNumbers, Shown, cast, python_type
 
-__all__ = [
-    "Guard",
-    "Operation",
-    "Staged",
-    "Untraceable",
-    "Variable",
-    "concrete",
-    "staged",
-]
+__all__ = ["Staged", "concrete", "staged"]
 
 
 class Staged(TracedArray):

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.stats as st
 from scipy import special
 
-from ...engine.primitives.primitive import Composite
+from ...engine.primitives.composite import Composite
 from ..linalg import diagonal_of
 
 __all__ = ["LOG_2PI", "probability"]

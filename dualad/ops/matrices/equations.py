@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sp
 
-from ...engine.levels.traced import Spec, raw
-from ...engine.primitives.primitive import Composite, Linear
+from ...engine.levels.spec import Spec
+from ...engine.levels.traced import raw
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.linear import Linear
 from ..dropin import drop_in, matrix, operand
 from ..linalg import adjoint
 

@@ -17,13 +17,15 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
-from ...engine.levels.traced import Spec, TracedArray, raw
-from ...engine.primitives.primitive import Composite, Linear
+from ...engine.levels.spec import Spec
+from ...engine.levels.traced import TracedArray, raw
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.linear import Linear
 from ...errors import ArgumentError, SingularPointError
 from ..complexes import imag, real
 from ..dropin import drop_in, is_tracked, matrix, operand
-from ..eigen import eig, smooth_eig
 from ..gaps import ties
+from ..general_eigen import eig, smooth_eig
 from ..linalg import adjoint
 from .equations import sylvester
 

@@ -15,7 +15,7 @@ from ...engine.kinds.direction import constant
 from ...engine.primitives.primitive import Opaque
 from ...errors import NotDifferentiableError
 from ..dropin import drop_in, matrix
-from ..eigen import smooth_eig
+from ..general_eigen import smooth_eig
 from ..linalg import adjoint
 from ..products import conj
 from ..solve import inverse_for

@@ -15,8 +15,9 @@ import scipy.linalg as sp
 from ...engine.kinds.direction import constant
 from ...engine.levels.traced import raw
 from ...engine.primitives.primitive import Opaque
+from ..decided import direction_at_ties
 from ..dropin import drop_in, matrix, operand
-from ..eigen import _eigh_given, adapted, direction_at_ties
+from ..eigen import _eigh_given, adapted
 from ..gaps import ties
 from ..linalg import adjoint
 from .banded import hermitian_of_band

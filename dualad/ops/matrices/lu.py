@@ -15,7 +15,8 @@ import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
 from ...engine.levels.traced import raw
-from ...engine.primitives.primitive import Composite, Opaque
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.primitive import Opaque
 from ...errors import SingularPointError
 from ..dropin import drop_in, matrix, operand
 from ..indexing import index

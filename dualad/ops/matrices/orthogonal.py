@@ -14,7 +14,8 @@ import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
 from ...engine.levels.traced import raw
-from ...engine.primitives.primitive import Composite, Opaque
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.primitive import Opaque
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, operand
 from ..factorizations import qr_rule

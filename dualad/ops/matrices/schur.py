@@ -16,8 +16,8 @@ from ...engine.levels.traced import raw
 from ...engine.primitives.primitive import Opaque
 from ...errors import NotDifferentiableError, SingularPointError
 from ..dropin import drop_in, matrix
-from ..eigen import smooth_eig
 from ..gaps import ties
+from ..general_eigen import smooth_eig
 from ..linalg import adjoint, diagonal_of, real_dtype
 from ..products import conj
 from .orthogonal import with_value

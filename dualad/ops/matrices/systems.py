@@ -12,8 +12,10 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
-from ...engine.levels.traced import Spec, raw
-from ...engine.primitives.primitive import Composite, Linear
+from ...engine.levels.spec import Spec
+from ...engine.levels.traced import raw
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.linear import Linear
 from ..complexes import real
 from ..dropin import drop_in, matrix, operand
 from ..least_squares import least_squares, pinv_rule

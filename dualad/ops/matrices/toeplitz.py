@@ -8,8 +8,9 @@ import numpy as np
 import scipy.linalg as sp
 
 from ...engine.kinds.direction import constant
-from ...engine.levels.traced import Spec, raw
-from ...engine.primitives.primitive import Linear
+from ...engine.levels.spec import Spec
+from ...engine.levels.traced import raw
+from ...engine.primitives.linear import Linear
 from ..complexes import real
 from ..dropin import drop_in, operand
 from ..products import conj

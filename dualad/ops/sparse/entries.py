@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...engine.arrays.memory import originals
-from ...engine.levels.traced import TracedArray, as_operand
+from ...engine.levels.traced import TracedArray
+from ...engine.levels.values import as_operand
 from ...errors import LostDerivativeError, NotDifferentiableError
 from ..dropin import is_tracked
 from .products import collected, rows_of

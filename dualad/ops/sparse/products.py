@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import Spec
-from ...engine.primitives.primitive import Linear
+from ...engine.levels.spec import Spec
+from ...engine.primitives.linear import Linear
 from ..batch_axis import batch_size
 from ..products import conj
 from ..structure import reshape, transpose

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import Spec
-from ...engine.primitives.primitive import Linear, Primitive
+from ...engine.levels.spec import Spec
+from ...engine.primitives.linear import Linear
+from ...engine.primitives.primitive import Primitive
 from ...errors import SingularPointError
 from ..products import conj
 from ..structure import reshape, transpose

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import airye
 
 from ...engine.arrays.guard import quiet
-from ...engine.primitives.primitive import Composite, align
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.primitive import align
 from .table import several, state
 
 __all__: list[str] = []

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import ive, jve, kve, yve
 
 from ...engine.arrays.guard import quiet
-from ...engine.primitives.primitive import Composite, align
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.primitive import align
 from .bessel_order import order_slope
 from .table import Refused, formula, refuse_where, special, whole_number
 

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import special as sp
 
 from ...engine.arrays.guard import quiet
-from ...engine.primitives.primitive import Composite, Opaque
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.primitive import Opaque
 from ..structure import axes_of
 from .functions import drop_in
 from .table import fixed

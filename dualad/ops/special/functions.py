@@ -20,7 +20,7 @@ from ...engine.levels.traced import raw
 from ...errors import ArgumentError
 from .. import dropin
 from ..dropin import is_tracked
-from ..products import array_of
+from ..operands import array_of
 from .bessel import spherical_slope
 from .exponential_integrals import sinc_of
 from .gamma import polygamma as derivative_of_psi

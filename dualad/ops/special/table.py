@@ -15,15 +15,11 @@ from scipy import special as sp
 from scipy.special import _ufuncs as private
 
 from ...engine.arrays.guard import has_nan, quiet
-from ...engine.levels.traced import UFUNCS, raw
-from ...engine.primitives.primitive import (
-    Composite,
-    Elementwise,
-    Opaque,
-    Partial,
-    Primitive,
-    align,
-)
+from ...engine.levels.rules import UFUNCS
+from ...engine.levels.traced import raw
+from ...engine.primitives.composite import Composite
+from ...engine.primitives.elementwise import Elementwise, Partial
+from ...engine.primitives.primitive import Opaque, Primitive, align
 from ...engine.primitives.shape import zero_wins
 from ...errors import MissingRuleError
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ParameterError, SensitivityError, unknown_name
-from ..parameters.parameters import Parameter, Parameters
+from ..parameters.parameter import Parameter
+from ..parameters.parameters import Parameters
 
 __all__ = ["read_parameters", "written"]
 

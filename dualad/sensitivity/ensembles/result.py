@@ -13,9 +13,10 @@ from ..functions.sampling import ParameterSets
 from ..given import numbers
 from ..parameters.parameters import Parameters
 from ..results.export import write
-from ..results.result import Sensitivities, TimeSensitivities
+from ..results.sensitivities import Sensitivities
 from ..results.storage import parameters_of, parameters_record
 from ..results.tabular import Table
+from ..results.time_sensitivities import TimeSensitivities
 from . import storage
 from .worker import Batch, Template
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ...errors import DualADError
 from ..errors import ModelError, ParameterError, unknown_name
 from ..given import is_among, members

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ...errors import DualADError
 from ..errors import ModelError, ParameterError, SensitivityError, unknown_name
 from ..given import members

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ...errors import DualADError
 from ..errors import ModelError, SensitivityError
 from ..extras import extra

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...transforms.gradient import grad
 from ...transforms.jacobian import jacfwd
-from ...transforms.reverse import grad
 from ..errors import ModelError, SensitivityError
 from ..extras import extra
 from ..given import number

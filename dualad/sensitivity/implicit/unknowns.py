@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ...errors import DualADError
 from ..errors import ModelError
 from ..given import called_with

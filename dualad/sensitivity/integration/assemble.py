@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import SensitivityError
-from ..results.result import Sensitivities, TimeSensitivities
+from ..results.sensitivities import Sensitivities
+from ..results.time_sensitivities import TimeSensitivities
 from .events import EventTimes
 from .initial_value import InitialValueProblem, Solved
 from .observe import Outputs

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SensitivityError
-from ..results.result import Sensitivities, TimeSensitivities
+from ..results.sensitivities import Sensitivities
+from ..results.time_sensitivities import TimeSensitivities
 from .assemble import moves_of_times, settings
 from .events import EventTimes
 from .initial_value import InitialValueProblem, Solved

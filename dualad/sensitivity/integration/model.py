@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ...errors import DualADError
 from ..errors import ModelError, SensitivityError
 from ..named import in_order, mapping_of

@@ -13,7 +13,7 @@ from ..given import is_among, members
 from ..notices import warn
 from ..parameters.parameters import Parameters
 from ..parameters.unit_text import units_by_name
-from ..results.result import TimeSensitivities
+from ..results.time_sensitivities import TimeSensitivities
 from .algebraic import Algebraic, ConsistentStart, consistent_events
 from .assemble import first_order
 from .events import named

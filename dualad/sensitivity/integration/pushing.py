@@ -10,8 +10,8 @@ import numpy as np
 from ...engine.kinds.batched import batched, unbatch
 from ...engine.kinds.batched_dual import BatchedDual, general, make_batched_dual, packed
 from ...engine.kinds.dual import Dual, make_dual
+from ...engine.levels.buffer import settled
 from ...engine.levels.level import Level
-from ...engine.levels.traced import settled
 
 __all__ = ["derivative", "gathered", "pushed"]
 

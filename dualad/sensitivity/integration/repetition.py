@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.result import TimeSensitivities
+from ..results.time_sensitivities import TimeSensitivities
 from .assemble import observe
 from .complex_steps import ComplexRun
 from .initial_value import InitialValueProblem, Solved

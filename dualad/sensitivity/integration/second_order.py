@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.levels.traced import as_value
+from ...engine.levels.values import as_value
 from ..errors import EventError, SensitivityError
 from ..parameters.parameters import ModelParameters, Parameters
-from ..results.result import TimeSensitivities
+from ..results.time_sensitivities import TimeSensitivities
 from .assemble import absent
 from .curved import Curved
 from .initial_value import InitialValueProblem

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...transforms.colouring import coloured
 from ...transforms.jacobian import jacfwd
 from ..errors import SensitivityError
 from ..extras import extra
@@ -35,7 +36,7 @@ class Colouring:
         self.pattern = extra("scipy.sparse").csc_matrix(pattern, dtype=bool)
         self.pattern.sort_indices()
         n = self.pattern.shape[0]
-        self.colour = greedy(self.pattern)
+        self.colour = coloured(self.pattern)
         self.size = int(self.colour.max()) + 1
         self.seeds = np.zeros((self.size, n))
         self.seeds[self.colour, np.arange(n)] = 1.0
@@ -84,19 +85,6 @@ def is_sparse(pattern: Any) -> bool:
     """Whether so few entries are left that grouping columns is worth while."""
     n = pattern.shape[0]
     return 10 * pattern.nnz < n * n
-
-
-def greedy(pattern: Any) -> np.ndarray:
-    """A colour for each column, different for columns that share a row; fullest columns first."""
-    counts = pattern.astype(np.int32)
-    sharing = (counts.T @ counts).tocsr()
-    colour = np.full(pattern.shape[1], -1)
-    for j in np.argsort(-np.diff(pattern.indptr), kind="stable"):
-        near = colour[sharing.indices[sharing.indptr[j] : sharing.indptr[j + 1]]]
-        taken = np.zeros(near.size + 1, bool)
-        taken[near[(near >= 0) & (near < near.size)]] = True
-        colour[j] = np.argmin(taken)
-    return colour
 
 
 def given_pattern(sparsity: Any, n: int, m: int) -> Any:

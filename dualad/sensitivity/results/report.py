@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..parameters.unit_text import named
 from ..reference import Reference
 from .export import marks
-from .result import TimeSensitivities
+from .time_sensitivities import TimeSensitivities
 
 __all__ = ["counts", "differences", "page", "table"]
 

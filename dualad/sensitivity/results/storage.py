@@ -12,7 +12,8 @@ import numpy as np
 from ...version import __version__
 from ..errors import SensitivityError
 from ..given import file_path
-from ..parameters.parameters import Parameter, Parameters
+from ..parameters.parameter import Parameter
+from ..parameters.parameters import Parameters
 from .export import write
 
 if TYPE_CHECKING:
@@ -100,8 +101,9 @@ def from_json(source: str | Path) -> Any:
 
 
 def _result(record: dict[str, Any]) -> Any:
-    from .result import Sensitivities, TimeSensitivities
+    from .sensitivities import Sensitivities
     from .steady_sensitivities import SteadySensitivities
+    from .time_sensitivities import TimeSensitivities
 
     shared = {
         "outputs": record["outputs"],

@@ -25,7 +25,7 @@ from dualad.engine.arrays.memory import (
     zeros,
 )
 from dualad.engine.arrays.storage import bump, version, written_at
-from dualad.engine.programs.tape import add_cotangent
+from dualad.engine.programs.entries import add_cotangent
 
 N = 7 * (LARGE // 7 + 11)
 X = np.linspace(0.2, 0.8, N)

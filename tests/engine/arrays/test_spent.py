@@ -8,7 +8,8 @@ from dualad.engine.arrays.cutting import add_products
 from dualad.engine.arrays.memory import LARGE, POOL
 from dualad.engine.arrays.spent import is_spent
 from dualad.engine.late_sweep import fused
-from dualad.engine.primitives.primitive import PRIMITIVES, add_up
+from dualad.engine.primitives.linear import add_up
+from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.engine.primitives.steps import Steps
 from dualad.engine.programs import tape
 from dualad.ops import products

@@ -11,8 +11,10 @@ from dualad.engine.fast_paths.codegen import generated
 from dualad.engine.kinds.dual import Dual, make_dual
 from dualad.engine.kinds.recorded import Recorded, recorded
 from dualad.engine.levels.level import Level
-from dualad.engine.levels.traced import TracedArray, as_operand, raw
-from dualad.engine.primitives.primitive import PRIMITIVES, Elementwise
+from dualad.engine.levels.traced import TracedArray, raw
+from dualad.engine.levels.values import as_operand
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.engine.programs.tape import sweep
 
 ELEMENTWISE = [p for p in PRIMITIVES.values() if isinstance(p, Elementwise)]

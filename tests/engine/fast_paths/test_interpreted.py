@@ -10,14 +10,15 @@ import pytest
 
 import dualad
 from dualad.engine.arrays.memory import LARGE
-from dualad.engine.fast_paths import codegen, interpreted, writer
+from dualad.engine.fast_paths import codegen, first_calls, interpreted, written
 from dualad.engine.kinds.batched import batched
 from dualad.engine.kinds.batched_dual import make_batched_dual
 from dualad.engine.kinds.dual import Dual, make_dual
 from dualad.engine.kinds.recorded import Recorded, recorded
 from dualad.engine.levels.level import Level
 from dualad.engine.levels.traced import TracedArray
-from dualad.engine.primitives.primitive import PRIMITIVES, Elementwise
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.primitive import PRIMITIVES
 from dualad.engine.programs.tape import push_tape, sweep
 
 ELEMENTWISE = [
@@ -134,8 +135,8 @@ def fits(*values):
 @pytest.fixture
 def many(monkeypatch):
     """First calls are as many as a test needs."""
-    monkeypatch.setattr(interpreted, "FEW", 10**6)
-    monkeypatch.setattr(interpreted.FirstCalls, "current", staticmethod(first))
+    monkeypatch.setattr(first_calls, "FEW", 10**6)
+    monkeypatch.setattr(first_calls.FirstCalls, "current", staticmethod(first))
 
 
 @pytest.mark.usefixtures("many")
@@ -202,7 +203,7 @@ def unused(name):
         codegen._first.pop((kind, primitive), None)
         codegen._generated.pop((kind, primitive), None)
     codegen.rewire(None)
-    interpreted.FirstCalls.waiting = 0
+    first_calls.FirstCalls.waiting = 0
     return primitive
 
 
@@ -212,7 +213,7 @@ def is_written(primitive, kind):
 
 @pytest.mark.parametrize("kind", [Dual, Recorded])
 def test_a_written_operator_takes_over_after_some_calls(kind):
-    multiply, n = unused("multiply"), interpreted.FEW + 20
+    multiply, n = unused("multiply"), first_calls.FEW + 20
 
     def f(x):
         for _ in range(n):
@@ -239,23 +240,23 @@ def test_a_written_operator_takes_over_after_some_calls(kind):
 def test_calls_that_go_on_to_another_primitive_count_too(f):
     for name in ("power", "polynomial_power", "multiply", "square"):
         unused(name)
-    for _ in range(interpreted.FEW + 3 * interpreted.SPREAD):
+    for _ in range(first_calls.FEW + 3 * first_calls.SPREAD):
         assert dualad.jvp(f, (1.0,), (1.0,))[1] == 2.0
     called = [p for (kind, p) in codegen._in_use if kind == "Dual"]
     assert called and all(is_written(p, "Dual") for p in called)
 
 
 def test_a_written_ufunc_takes_over_and_one_tape_holds_entries_of_both():
-    sin, n = unused("sin"), interpreted.FEW + 20
+    sin, n = unused("sin"), first_calls.FEW + 20
     with Level("test") as level:
         tape = level.tape = [None]
         x = recorded(level, np.float64(0.3), 0)
         seeds = [(np.sin(x).tangent, 1.0) for _ in range(n)]
         made = [type(entry[0]) is interpreted.Pull for entry in tape[1:]]
-        assert made == [True] * interpreted.FEW + [False] * 20
+        assert made == [True] * first_calls.FEW + [False] * 20
         (ct,) = sweep(tape, 1, seeds)
     assert ct == pytest.approx(n * np.cos(0.3), rel=1e-13)
-    assert all(table[np.sin] == codegen.fast(sin, table.kind) for table in codegen._tables)
+    assert all(table[np.sin] == codegen.fast(sin, table.kind) for table in codegen.TABLES)
     assert is_written(sin, "Recorded") and not is_written(sin, "Dual")
 
 
@@ -269,10 +270,10 @@ def test_what_begins_together_is_not_written_together():
 
     exact = np.cos(0.3) - np.sin(0.3) + np.exp(0.3) + np.cosh(0.3) ** -2 + 1 / 1.09 + np.cosh(0.3)
     written = []
-    for _ in range(interpreted.FEW + len(names) * interpreted.SPREAD):
+    for _ in range(first_calls.FEW + len(names) * first_calls.SPREAD):
         assert dualad.grad(f)(0.3) == pytest.approx(exact, rel=1e-14)
         written.append(sum(is_written(p, "Recorded") for p in primitives))
-    assert written[interpreted.FEW - 1] == 0 and written[-1] == len(names)
+    assert written[first_calls.FEW - 1] == 0 and written[-1] == len(names)
     assert np.diff(written).max() == 1
 
 
@@ -283,10 +284,10 @@ def test_what_is_the_same_text_is_compiled_once():
     assert sin.__globals__ is not cos.__globals__
     assert sin.__code__.co_filename == "<Recorded sin>"
     assert cos.__code__.co_filename == "<Recorded cos>"
-    writer.code_of.cache_clear()
+    written.code_of.cache_clear()
     for name, compiled in (("sinh", 2), ("cosh", 3)):  # the operation, and a pull each
         codegen.generated(unused(name), "Recorded")
-        assert writer.code_of.cache_info().misses == compiled
+        assert written.code_of.cache_info().misses == compiled
     assert dualad.grad(np.sinh)(0.5) == np.cosh(0.5)
 
 
@@ -295,7 +296,7 @@ def test_what_a_caller_holds_goes_on_to_the_written_function():
     held, _ = codegen.fast(exp, "Dual")
     with Level("test") as level:
         u = make_dual(level, np.float64(0.5), np.float64(1.0))
-        for _ in range(interpreted.FEW + 20):
+        for _ in range(first_calls.FEW + 20):
             assert held(u).tangent == np.exp(0.5)
 
 
@@ -310,7 +311,7 @@ def test_a_large_array_is_for_the_written_function_at_once():
 
 
 def test_threads_that_begin_together():
-    n, results, start = interpreted.FEW, [], threading.Barrier(6)
+    n, results, start = first_calls.FEW, [], threading.Barrier(6)
     unused("multiply"), unused("add"), unused("sin")
 
     def f(x):
@@ -340,7 +341,7 @@ def test_debug_nans_watches_first_calls_and_those_after_them():
             np.log(x)
         return np.log(x - 1.0)
 
-    for n in (1, interpreted.FEW + 5):
+    for n in (1, first_calls.FEW + 5):
         with pytest.raises(FloatingPointError, match="log at"), dualad.debug_nans():
             dualad.grad(f)(0.5, n)
     assert is_written(log, "Recorded")

@@ -8,7 +8,8 @@ import dualad
 from dualad.engine.fast_paths.items import owned
 from dualad.engine.kinds.dual import Dual
 from dualad.engine.kinds.recorded import Recorded
-from dualad.engine.levels.traced import Buffer, TracedArray
+from dualad.engine.levels.buffer import Buffer
+from dualad.engine.levels.traced import TracedArray
 
 X = np.array([2.0, 3.0, 5.0])
 

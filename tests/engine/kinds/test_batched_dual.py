@@ -10,9 +10,11 @@ import dualad
 from dualad.engine.kinds.batched import Batched, batched
 from dualad.engine.kinds.batched_dual import BatchedDual, general, packed
 from dualad.engine.kinds.dual import Dual, make_dual
+from dualad.engine.levels.buffer import Buffer
 from dualad.engine.levels.level import Level
-from dualad.engine.levels.traced import Buffer, raw
-from dualad.engine.primitives.primitive import PRIMITIVES, Elementwise
+from dualad.engine.levels.traced import raw
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.primitive import PRIMITIVES
 
 ELEMENTWISE = [p for p in PRIMITIVES.values() if isinstance(p, Elementwise)]
 UNARY = [p for p in ELEMENTWISE if len(p.partials) == 1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualad.engine.fast_paths.writer import Shares
+from dualad.engine.fast_paths.written_records import Shares
 from dualad.engine.primitives.block_rules import joint_rule, known_rules, of_one, share_rule
 
 X = np.linspace(0.5, 2.0, 9)

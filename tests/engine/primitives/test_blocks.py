@@ -11,8 +11,10 @@ from dualad.engine.fast_paths.writer import Writer
 from dualad.engine.kinds.recorded import recorded
 from dualad.engine.levels.level import Level
 from dualad.engine.primitives.blocks import Later, blockwise
-from dualad.engine.primitives.primitive import PRIMITIVES, Elementwise
-from dualad.engine.programs.tape import add_cotangent, sweep
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.primitive import PRIMITIVES
+from dualad.engine.programs.entries import add_cotangent
+from dualad.engine.programs.tape import sweep
 
 N = LARGE + 1234
 X = np.linspace(0.2, 0.8, N)

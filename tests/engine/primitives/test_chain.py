@@ -5,7 +5,7 @@ import pytest
 
 import dualad
 from dualad.engine.primitives.chain import Chain, Link
-from dualad.engine.primitives.primitive import Composite
+from dualad.engine.primitives.composite import Composite
 from dualad.engine.programs import linear
 from dualad.errors import SingularPointError
 from dualad.ops.eigen import _moves

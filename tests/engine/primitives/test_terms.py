@@ -2,7 +2,7 @@
 
 import pytest
 
-from dualad.engine.primitives.primitive import Partial
+from dualad.engine.primitives.elementwise import Partial
 from dualad.engine.primitives.terms import names_in, scaled, summed
 
 FORMULAS = [

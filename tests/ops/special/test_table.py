@@ -12,7 +12,9 @@ import scipy.special as sp
 
 import dualad
 import dualad.ops.special
-from dualad.engine.primitives.primitive import Composite, Elementwise, Opaque
+from dualad.engine.primitives.composite import Composite
+from dualad.engine.primitives.elementwise import Elementwise
+from dualad.engine.primitives.primitive import Opaque
 from dualad.errors import MissingRuleError
 from dualad.ops.special.table import SPECIAL
 
