@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.arrays.memory import F64
 from ..engine.levels.traced import TracedArray
 from ..engine.levels.tree import LEAF_TREE, Tree, flatten
 from ..errors import ArgumentError
@@ -16,7 +17,6 @@ __all__ = [
     "Call", "by_name_and_position", "matcher", "moving", "python_numbers", "signature",
 ]  # fmt: skip
 
-F64 = np.dtype(np.float64)
 NUMBERS = (float, np.float64)
 
 

@@ -16,6 +16,7 @@ from ..engine.fast_paths.operators import install
 from ..engine.kinds.duck import duck_under
 from ..engine.levels.rules import FUNCTIONS, UFUNCS
 from ..engine.levels.traced import raw
+from ..engine.primitives import block_rules
 from ..engine.primitives.elementwise import Elementwise, unit
 from .registry import kinks
 
@@ -110,9 +111,7 @@ def same_sheet(root: Any, w: Any) -> Any:
 
 
 #: What formulas may name.
-NAMESPACE: dict[str, Any] = {
-    name: f for name, f in vars(np).items() if isinstance(f, np.ufunc)
-} | {
+NAMESPACE: dict[str, Any] = block_rules.UFUNCS | {
     "LN2": LN2,
     "LOG2_E": LOG2_E,
     "LOG10_E": LOG10_E,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.arrays.memory import F64
 from ..engine.arrays.storage import owner
 from ..engine.kinds.batched import Batched
 from ..engine.kinds.batched_dual import BatchedDual
@@ -29,7 +30,6 @@ from ..errors import NotDifferentiableError, ShapeError
 __all__ = ["Input", "inputs_of", "outputs_of", "own", "restore", "separated", "tangents_for"]
 
 
-F64 = np.dtype(np.float64)
 #: The function itself, without the question whether an argument handles it.
 may_share_memory = getattr(np.may_share_memory, "__wrapped__", np.may_share_memory)
 LEAF_TYPES.update((Batched, BatchedDual, Dual, Recorded))

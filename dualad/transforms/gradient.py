@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.arrays.memory import F64
 from ..engine.kinds.recorded import Recorded, recorded, value_of
 from ..engine.levels.level import Level
 from ..engine.levels.spec import Spec, spec_of
@@ -23,7 +24,6 @@ from .recording import Recording, let_go, number_that_waits
 __all__ = ["Gradient", "ValueAndGradient", "grad", "value_and_grad"]
 
 ONE = np.float64(1.0)
-F64 = np.dtype(np.float64)
 
 
 def input_spec(x: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.guard import IGNORE, has_nan, restore, set_state
-from ..arrays.memory import LARGE
+from ..arrays.memory import F64, LARGE
 from ..arrays.spent import SPENT
 from ..kinds.batched import Batched
 from ..kinds.batched_dual import BatchedDual, completed, vector_moves
@@ -42,7 +42,6 @@ from .twins import Twins
 __all__ = ["fast", "generated", "mixed", "rewire"]
 
 float64 = np.float64
-F64 = np.dtype(np.float64)
 
 #: What an operator takes beside a traced array.
 OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple, range)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.memory import F64
 from ..kinds.dual import Dual
 
 __all__ = ["ARRAYS", "doubled"]
@@ -37,7 +38,6 @@ class _Arrays(dict):
 
 ARRAYS = _Arrays()
 TWO = ARRAYS[2]
-F64 = np.dtype(np.float64)
 
 
 def doubled(x: Any) -> Any:
